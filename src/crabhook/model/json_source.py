@@ -62,7 +62,7 @@ def parse(text: str) -> Node:
 
     Raises DocumentError, with line and column; also for two equal keys, of which either may count.
     """
-    reader = _Reader(text)
+    reader = _JsonReader(text)
     node = reader.value(reader.blank(1 if text.startswith("\ufeff") else 0), 0)
     end = reader.blank(node.end)
     if end != len(text):
@@ -75,7 +75,7 @@ def as_json(value: object) -> Json:
     return parse(json.dumps(value)).value
 
 
-class _Reader:
+class _JsonReader:
     """Reads one text.  Every method takes a place in it."""
 
     def __init__(self, text: str) -> None:
