@@ -20,9 +20,9 @@ from crabhook.lint.script import (
     CannotParseError,
     CannotReadError,
     Finding,
+    LintRule,
     Place,
     Remark,
-    Rule,
     Script,
 )
 from crabhook.lint.shell import read_shell
@@ -183,7 +183,7 @@ class _Linter:
             protocol = read.protocol_by_path(file.path.absolute()) or _spoken(script)
         return Hook(script, protocol, frozenset(event for _, event in registered))
 
-    def _add(self, file: discover.File, rule: Rule, *remarks: Remark) -> None:
+    def _add(self, file: discover.File, rule: LintRule, *remarks: Remark) -> None:
         for remark in remarks:
             self._report.findings.append(Finding(file.path, remark.place, rule, remark.message))
 

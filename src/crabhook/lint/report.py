@@ -12,7 +12,7 @@ from urllib.parse import quote
 from crabhook import __version__
 from crabhook.datatypes import frozen
 from crabhook.lint.rules import Profile
-from crabhook.lint.script import Finding, Rule, Severity
+from crabhook.lint.script import Finding, LintRule, Severity
 from crabhook.model.jsontext import Value
 
 SCHEMA = 1
@@ -133,7 +133,7 @@ def as_sarif(report: Report, profile: Profile) -> Value:
     return {"$schema": _SARIF, "version": "2.1.0", "runs": [run]}
 
 
-def _rule(rule: Rule) -> Value:
+def _rule(rule: LintRule) -> Value:
     level, score = _LEVELS[rule.severity]
     return {
         "id": rule.id,

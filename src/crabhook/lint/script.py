@@ -40,7 +40,7 @@ START = Place(1, 1)
 
 
 @frozen
-class Rule:
+class LintRule:
     """A thing that the linter looks for; `means`: the consequence, `do`: the way out."""
 
     id: str
@@ -64,7 +64,7 @@ class Finding:
 
     path: Path
     place: Place
-    rule: Rule
+    rule: LintRule
     message: str
 
 

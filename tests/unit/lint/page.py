@@ -4,18 +4,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from crabhook.lint.rules import ALWAYS, STANDARD, TODAY, Profile
-from crabhook.lint.script import Rule
+from crabhook.lint.script import LintRule
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "lint.md"
 HEAD = "| id | severity | what is found | what it comes to | what to do |"
 
 
-def table(rules: list[Rule]) -> str:
+def table(rules: list[LintRule]) -> str:
     lines = [HEAD, "| --- | --- | --- | --- | --- |", *map(_row, rules)]
     return "\n".join(lines) + "\n"
 
 
-def _row(rule: Rule) -> str:
+def _row(rule: LintRule) -> str:
     cells = (rule.id, str(rule.severity), rule.title, rule.means, rule.do)
     return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
 
@@ -27,7 +27,7 @@ def tables() -> Iterator[tuple[str, str]]:
     yield "always", table(list(ALWAYS))
 
 
-def _own(profile: Profile) -> list[Rule]:
+def _own(profile: Profile) -> list[LintRule]:
     return [rule for rule in profile.rules() if rule not in ALWAYS]
 
 

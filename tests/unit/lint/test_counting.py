@@ -4,14 +4,14 @@ from pathlib import Path
 
 from crabhook.lint.linting import MAX_ON_A_FILE, counting
 from crabhook.lint.rules import UNREASONED
-from crabhook.lint.script import Finding, Place, Rule, Severity
+from crabhook.lint.script import Finding, LintRule, Place, Severity
 
 PATH = Path("hook.sh")
-RULE = Rule("CH003", Severity.HIGH, "title", "means", "do")
-OTHER = Rule("CH010", Severity.HIGH, "title", "means", "do")
+RULE = LintRule("CH003", Severity.HIGH, "title", "means", "do")
+OTHER = LintRule("CH010", Severity.HIGH, "title", "means", "do")
 
 
-def found(line: int, rule: Rule = RULE) -> Finding:
+def found(line: int, rule: LintRule = RULE) -> Finding:
     return Finding(PATH, Place(line, 1), rule, "message")
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from crabhook.lint.rules import ALWAYS, PROFILES, STANDARD
 from crabhook.lint.rules.subjects import RULES as WORDS
-from crabhook.lint.script import Rule, Severity
+from crabhook.lint.script import LintRule, Severity
 
 RULES = list(dict.fromkeys(rule for profile in PROFILES.values() for rule in profile.rules()))
 
@@ -28,7 +28,7 @@ def test_an_id_names_one_rule() -> None:
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
-def test_a_rule_says_what_it_comes_to_and_what_to_do(rule: Rule) -> None:
+def test_a_rule_says_what_it_comes_to_and_what_to_do(rule: LintRule) -> None:
     assert re.fullmatch(r"CH[01]\d\d|HP-\d{3}|HP-EVENT", rule.id)
     assert rule.title
     assert rule.means.endswith(".")

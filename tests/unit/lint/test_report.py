@@ -7,7 +7,7 @@ import pytest
 
 from crabhook.lint.report import SCHEMA, Report, Unread, as_json, as_sarif, lines
 from crabhook.lint.rules import STANDARD, TODAY
-from crabhook.lint.script import Finding, Place, Rule, Severity
+from crabhook.lint.script import Finding, LintRule, Place, Severity
 
 RULES = {rule.id: rule for rule in TODAY.rules()}
 FOUND = [
@@ -112,7 +112,7 @@ def test_sarif_says_what_was_not_looked_at() -> None:
 
 @pytest.mark.parametrize("severity", list(Severity))
 def test_every_severity_has_its_level(severity: Severity) -> None:
-    rule = Rule("CH001", severity, "t", "m.", "d")
+    rule = LintRule("CH001", severity, "t", "m.", "d")
     report = Report([Finding(Path("a"), Place(1, 1), rule, "x")])
     (run,) = json.loads(json.dumps(as_sarif(report, TODAY)))["runs"]
     expected = {"critical": "error", "high": "error", "medium": "warning", "low": "note"}

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from crabhook.datatypes import frozen
 from crabhook.lint.rules import answers, entries, standard, subjects  # noqa: F401 - for the checks
-from crabhook.lint.script import Rule
+from crabhook.lint.script import LintRule
 
 ALWAYS = tuple(subjects.RULES[name] for name in ("CH020", "CH021", "CH022", "CH101"))
 """The rules of every profile: about what could not be judged at all."""
@@ -28,7 +28,7 @@ class Profile:
     scripts: Mapping[str, subjects.ScriptCheck]
     setups: Mapping[str, subjects.SetupCheck]
 
-    def rules(self) -> Iterator[Rule]:
+    def rules(self) -> Iterator[LintRule]:
         """Yield each of its rules once, those of every profile included."""
         listed = (subjects.RULES[subject] for subject in (*self.scripts, *self.setups))
         yield from dict.fromkeys((*listed, *ALWAYS))

@@ -8,7 +8,7 @@ from crabhook.data_files import tables
 from crabhook.datatypes import frozen
 from crabhook.lint.configuration.command import Program
 from crabhook.lint.configuration.read import Configuration, Handler
-from crabhook.lint.script import Place, Remark, Rule, Script, Severity, Shape
+from crabhook.lint.script import LintRule, Place, Remark, Script, Severity, Shape
 from crabhook.platforms.event_table import Protocol
 
 
@@ -67,8 +67,8 @@ class Setup:
         return self.configuration.protocol
 
 
-RULES: Mapping[str, Rule] = {
-    name: Rule(name, **words | {"severity": Severity[words["severity"].upper()]})
+RULES: Mapping[str, LintRule] = {
+    name: LintRule(name, **words | {"severity": Severity[words["severity"].upper()]})
     for name, words in tables(__file__, "rules").items()
 }
 """Every rule's words, by its id."""
