@@ -19,7 +19,7 @@ from crabhook.lint.rules.subjects import RULES, Hook, Run, Setup
 from crabhook.lint.script import (
     CannotParseError,
     CannotReadError,
-    Finding,
+    LintFinding,
     LintRule,
     Place,
     Remark,
@@ -185,7 +185,7 @@ class _Linter:
 
     def _add(self, file: discover.File, rule: LintRule, *remarks: Remark) -> None:
         for remark in remarks:
-            self._report.findings.append(Finding(file.path, remark.place, rule, remark.message))
+            self._report.findings.append(LintFinding(file.path, remark.place, rule, remark.message))
 
 
 def _is_missing(path: Path) -> bool:
@@ -231,7 +231,7 @@ def suppressions(text: str) -> Mapping[int, Suppression]:
     return by_line
 
 
-def counting(findings: Iterable[Finding], texts: Mapping[Path, str]) -> list[Finding]:
+def counting(findings: Iterable[LintFinding], texts: Mapping[Path, str]) -> list[LintFinding]:
     """Return the findings without an excuse, and a finding for each excuse without a reason.
 
     `texts` are the files that were read.
@@ -243,7 +243,7 @@ def counting(findings: Iterable[Finding], texts: Mapping[Path, str]) -> list[Fin
                 excused |= {(path, line, rule) for rule in note.rules}
             else:
                 message = f"it does not say why {', '.join(sorted(note.rules))} is excused"
-                kept.add(Finding(path, Place(line, note.column), rules.UNREASONED, message))
+                kept.add(LintFinding(path, Place(line, note.column), rules.UNREASONED, message))
     kept = {
         finding
         for finding in kept

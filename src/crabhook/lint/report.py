@@ -12,7 +12,7 @@ from urllib.parse import quote
 from crabhook import __version__
 from crabhook.datatypes import frozen
 from crabhook.lint.rules import Profile
-from crabhook.lint.script import Finding, LintRule, Severity
+from crabhook.lint.script import LintFinding, LintRule, Severity
 from crabhook.model.jsontext import Value
 
 SCHEMA = 1
@@ -41,7 +41,7 @@ class Unread:
 class Report:
     """What was found, in which files, and what could not be read."""
 
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[LintFinding] = field(default_factory=list)
     files: list[Path] = field(default_factory=list)
     unread: list[Unread] = field(default_factory=list)
 
@@ -145,7 +145,7 @@ def _rule(rule: LintRule) -> Value:
     }
 
 
-def _result(finding: Finding, index: int) -> Value:
+def _result(finding: LintFinding, index: int) -> Value:
     region: Value = {"startLine": finding.place.line, "startColumn": finding.place.column}
     return {
         "ruleId": finding.rule.id,

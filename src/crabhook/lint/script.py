@@ -59,7 +59,7 @@ class Remark:
 
 
 @frozen
-class Finding:
+class LintFinding:
     """One rule broken at one place of one file."""
 
     path: Path

@@ -4,15 +4,15 @@ from pathlib import Path
 
 from crabhook.lint.linting import MAX_ON_A_FILE, counting
 from crabhook.lint.rules import UNREASONED
-from crabhook.lint.script import Finding, LintRule, Place, Severity
+from crabhook.lint.script import LintFinding, LintRule, Place, Severity
 
 PATH = Path("hook.sh")
 RULE = LintRule("CH003", Severity.HIGH, "title", "means", "do")
 OTHER = LintRule("CH010", Severity.HIGH, "title", "means", "do")
 
 
-def found(line: int, rule: LintRule = RULE) -> Finding:
-    return Finding(PATH, Place(line, 1), rule, "message")
+def found(line: int, rule: LintRule = RULE) -> LintFinding:
+    return LintFinding(PATH, Place(line, 1), rule, "message")
 
 
 def test_findings_come_in_the_order_of_the_file_and_each_once() -> None:
