@@ -21,9 +21,9 @@ from crabhook.lint.script import (
     CannotReadError,
     LintFinding,
     LintRule,
-    Place,
     Remark,
     Script,
+    SourcePlace,
 )
 from crabhook.lint.shell import read_shell
 from crabhook.platforms.event_table import Protocol
@@ -243,7 +243,9 @@ def counting(findings: Iterable[LintFinding], texts: Mapping[Path, str]) -> list
                 excused |= {(path, line, rule) for rule in note.rules}
             else:
                 message = f"it does not say why {', '.join(sorted(note.rules))} is excused"
-                kept.add(LintFinding(path, Place(line, note.column), rules.UNREASONED, message))
+                kept.add(
+                    LintFinding(path, SourcePlace(line, note.column), rules.UNREASONED, message)
+                )
     kept = {
         finding
         for finding in kept

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Callable
 
-from crabhook.lint.script import UNKNOWN, HookAnswer, Literal, Place, Shape, Written
+from crabhook.lint.script import UNKNOWN, HookAnswer, Literal, Shape, SourcePlace, Written
 
 HOLE = "\ue000"
 """Stands in a text for what is only known when the script runs."""
@@ -22,7 +22,7 @@ _OPENING, _CLOSING = "([{", ")]}"
 _UNKNOWN_IN_STRING = re.compile(rf"{HOLE}|\\\(")  # jq fills in `\(…)`
 
 
-def read_object(text: str, place: Callable[[int], Place]) -> Shape | None:
+def read_object(text: str, place: Callable[[int], SourcePlace]) -> Shape | None:
     """Return the object that is all of `text`, else None; `place` turns offsets into places."""
     if len(text) > MAX_TEXT:
         return None
@@ -34,7 +34,7 @@ def read_object(text: str, place: Callable[[int], Place]) -> Shape | None:
     return shape if reader.blank(end) == len(text) else None
 
 
-def read_answer(text: str, place: Place, *, whole: bool) -> HookAnswer:
+def read_answer(text: str, place: SourcePlace, *, whole: bool) -> HookAnswer:
     """Return the answer in a text in braces, strict or not quite JSON.
 
     `whole`: the text is all the output, so it must be JSON as it is.
@@ -56,7 +56,7 @@ class _NotAnObjectError(Exception):
 class _LooseJsonReader:
     """Reads objects; of other values it finds the end only."""
 
-    def __init__(self, text: str, place: Callable[[int], Place]) -> None:
+    def __init__(self, text: str, place: Callable[[int], SourcePlace]) -> None:
         self._text = text
         self._place = place
 
@@ -87,7 +87,7 @@ class _LooseJsonReader:
     def _letter(self, at: int) -> str:
         return self._text[at : at + 1]
 
-    def _value(self, place: Place, at: int, depth: int) -> tuple[Shape, int]:
+    def _value(self, place: SourcePlace, at: int, depth: int) -> tuple[Shape, int]:
         """Read the value after a key; it may be missing."""
         if self._letter(at) != ":":
             return Shape(place), at

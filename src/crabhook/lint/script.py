@@ -29,14 +29,14 @@ class Severity(IntEnum):
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Place:
+class SourcePlace:
     """A place in a text: line and column, both from 1, the column in characters."""
 
     line: int
     column: int
 
 
-START = Place(1, 1)
+START = SourcePlace(1, 1)
 
 
 @frozen
@@ -54,7 +54,7 @@ class LintRule:
 class Remark:
     """A finding as a rule's function makes it; which rule it is, the table knows."""
 
-    place: Place
+    place: SourcePlace
     message: str
 
 
@@ -63,7 +63,7 @@ class LintFinding:
     """One rule broken at one place of one file."""
 
     path: Path
-    place: Place
+    place: SourcePlace
     rule: LintRule
     message: str
 
@@ -75,7 +75,7 @@ class CannotReadError(CrabhookError):
 class CannotParseError(CrabhookError):
     """The file is not what its kind should be, so no agent can use it; `place` says where."""
 
-    def __init__(self, message: str, place: Place = START) -> None:
+    def __init__(self, message: str, place: SourcePlace = START) -> None:
         super().__init__(message)
         self.place = place
 
@@ -118,7 +118,7 @@ class Shape:
     there are no other members.
     """
 
-    place: Place
+    place: SourcePlace
     literal: Literal = UNKNOWN
     members: "Mapping[str, tuple[Shape, ...]] | None" = None
     whole: bool = True
@@ -131,20 +131,20 @@ class Shape:
         for member in (self.members or {}).get(path[0], ()):
             yield from member.of(*path[1:])
 
-    def literals(self, *path: str) -> "Iterator[tuple[Place, Literal]]":
+    def literals(self, *path: str) -> "Iterator[tuple[SourcePlace, Literal]]":
         """Yield known values of the member at `path`, with their places."""
         for shape in self.of(*path):
             if shape.literal is not UNKNOWN:
                 yield shape.place, shape.literal
 
-    def texts(self, *path: str) -> Iterator[tuple[Place, str]]:
+    def texts(self, *path: str) -> Iterator[tuple[SourcePlace, str]]:
         """Yield known texts of the member at `path`."""
         for place, literal in self.literals(*path):
             if isinstance(literal, str):
                 yield place, literal
 
 
-def members(shape: Shape) -> Iterator[tuple[str, Place]]:
+def members(shape: Shape) -> Iterator[tuple[str, SourcePlace]]:
     """Yield the keys of an object, each with the place of its first value."""
     for key, values in (shape.members or {}).items():
         yield key, values[0].place
@@ -173,10 +173,10 @@ class HookAnswer:
     comes before it.
     """
 
-    place: Place
+    place: SourcePlace
     written: Written
     shapes: tuple[Shape, ...] = ()
-    behind: Place | None = None
+    behind: SourcePlace | None = None
 
 
 @frozen
@@ -187,7 +187,7 @@ class Exit:
     come before it, and decides. `failing`: it handles an error.
     """
 
-    place: Place
+    place: SourcePlace
     code: int | None
     refusing: bool = False
     answered: bool = False
@@ -198,7 +198,7 @@ class Exit:
 class Wait:
     """How long one thing in the script may take, in seconds."""
 
-    place: Place
+    place: SourcePlace
     seconds: float
     what: str
 
@@ -207,7 +207,7 @@ class Wait:
 class Named:
     """A name that the script uses: an input field, a variable, an event."""
 
-    place: Place
+    place: SourcePlace
     name: str
 
 
@@ -224,7 +224,7 @@ class Source(StrEnum):
 class Reading:
     """A place where the script takes its input; `guarded`: an error there is handled."""
 
-    place: Place
+    place: SourcePlace
     source: Source
     guarded: bool = False
 
@@ -243,7 +243,7 @@ class Script:
     language: Language
     shebang: str = ""
     answers: tuple[HookAnswer, ...] = ()
-    chatter: tuple[Place, ...] = ()
+    chatter: tuple[SourcePlace, ...] = ()
     exits: tuple[Exit, ...] = ()
     lapses: tuple[Remark, ...] = ()
     waits: tuple[Wait, ...] = ()
@@ -251,8 +251,8 @@ class Script:
     fields: tuple[Named, ...] = ()
     variables: tuple[Named, ...] = ()
     words: frozenset[str] = frozenset()
-    runs_input: tuple[Place, ...] = ()
-    unread: tuple[Place, ...] = ()
+    runs_input: tuple[SourcePlace, ...] = ()
+    unread: tuple[SourcePlace, ...] = ()
     speaks: bool = False
 
     def longest_wait(self) -> Wait | None:

@@ -116,19 +116,19 @@ class ShellTree:
         self.variables: list[script.Named] = []
         self.assignments: list[tuple[Node, Node]] = []
         self.words: set[str] = set()
-        self.unread: list[script.Place] = []
+        self.unread: list[script.SourcePlace] = []
         root = _parse(content)
         self._take(root, root, _Around(), 0)
 
-    def place(self, node: Node, offset: int = 0) -> script.Place:
+    def place(self, node: Node, offset: int = 0) -> script.SourcePlace:
         """Return where a node begins, or the place `offset` characters on in its text."""
         before = source(node)[:offset]
         row = node.start_point.row + before.count("\n")
         if "\n" in before:
-            return script.Place(row + 1, offset - before.rfind("\n"))
+            return script.SourcePlace(row + 1, offset - before.rfind("\n"))
         line = self._lines[row] if row < len(self._lines) else b""
         column = len(line[: node.start_point.column].decode("utf-8", "replace"))
-        return script.Place(row + 1, column + 1 + offset)
+        return script.SourcePlace(row + 1, column + 1 + offset)
 
     def _take(self, node: Node, parent: Node, around: _Around, depth: int) -> ShellCommand | None:
         """Read a node and all in it; return the command that it surely runs."""

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from crabhook.lint.linting import MAX_ON_A_FILE, counting
 from crabhook.lint.rules import UNREASONED
-from crabhook.lint.script import LintFinding, LintRule, Place, Severity
+from crabhook.lint.script import LintFinding, LintRule, Severity, SourcePlace
 
 PATH = Path("hook.sh")
 RULE = LintRule("CH003", Severity.HIGH, "title", "means", "do")
@@ -12,7 +12,7 @@ OTHER = LintRule("CH010", Severity.HIGH, "title", "means", "do")
 
 
 def found(line: int, rule: LintRule = RULE) -> LintFinding:
-    return LintFinding(PATH, Place(line, 1), rule, "message")
+    return LintFinding(PATH, SourcePlace(line, 1), rule, "message")
 
 
 def test_findings_come_in_the_order_of_the_file_and_each_once() -> None:
@@ -28,7 +28,7 @@ def test_a_line_that_is_excused_with_a_reason_gives_no_finding_of_that_rule() ->
 def test_an_excuse_without_a_reason_excuses_nothing_and_is_a_finding() -> None:
     kept = counting([found(1)], {PATH: "exit 1  # crabhook: ignore[CH003]"})
     assert [one.rule.id for one in kept] == ["CH003", UNREASONED.id]
-    assert kept[1].place == Place(1, 9)
+    assert kept[1].place == SourcePlace(1, 9)
 
 
 def test_a_file_cannot_fill_the_report() -> None:

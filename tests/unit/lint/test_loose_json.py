@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabhook.lint.loose_json import HOLE, read_object
-from crabhook.lint.script import UNKNOWN, Place, Shape
+from crabhook.lint.script import UNKNOWN, Shape, SourcePlace
 
 
 def read(text: str) -> Shape | None:
-    return read_object(text, lambda at: Place(1, at + 1))
+    return read_object(text, lambda at: SourcePlace(1, at + 1))
 
 
 def keys(text: str) -> list[str]:
@@ -31,7 +31,7 @@ def test_json_is_read_with_the_places_of_its_keys() -> None:
     shape = read('{"a": {"b": "x"}, "c": true, "d": 1.5, "e": null}')
     assert shape is not None
     assert shape.whole
-    assert list(shape.texts("a", "b")) == [(Place(1, 8), "x")]
+    assert list(shape.texts("a", "b")) == [(SourcePlace(1, 8), "x")]
     assert [next(shape.of(key)).literal for key in "cde"] == [True, 1.5, None]
 
 
@@ -55,7 +55,8 @@ def test_what_is_only_known_when_it_runs_is_unknown() -> None:
 def test_an_object_that_something_is_added_to_is_not_the_whole_of_it() -> None:
     assert value('{"u": {"a": 1} + .tool_input}', "u") is UNKNOWN
     assert (
-        next((read('{"u": {"a": 1} + .tool_input}') or Shape(Place(1, 1))).of("u")).members is None
+        next((read('{"u": {"a": 1} + .tool_input}') or Shape(SourcePlace(1, 1))).of("u")).members
+        is None
     )
 
 

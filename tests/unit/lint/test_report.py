@@ -7,13 +7,13 @@ import pytest
 
 from crabhook.lint.report import SCHEMA, Report, Unread, as_json, as_sarif, lines
 from crabhook.lint.rules import STANDARD, TODAY
-from crabhook.lint.script import LintFinding, LintRule, Place, Severity
+from crabhook.lint.script import LintFinding, LintRule, Severity, SourcePlace
 
 RULES = {rule.id: rule for rule in TODAY.rules()}
 FOUND = [
-    LintFinding(Path("hooks/a b.py"), Place(3, 5), RULES["CH001"], "first"),
-    LintFinding(Path("/abs/ü.sh"), Place(1, 1), RULES["CH021"], "second"),
-    LintFinding(Path("hooks/a b.py"), Place(9, 1), RULES["CH001"], "third"),
+    LintFinding(Path("hooks/a b.py"), SourcePlace(3, 5), RULES["CH001"], "first"),
+    LintFinding(Path("/abs/ü.sh"), SourcePlace(1, 1), RULES["CH021"], "second"),
+    LintFinding(Path("hooks/a b.py"), SourcePlace(9, 1), RULES["CH001"], "third"),
 ]
 FILES = [Path("hooks/a b.py"), Path("/abs/ü.sh")]
 REPORT = Report(FOUND, FILES, [Unread(Path("gone.py"), "No such file")])
@@ -113,7 +113,7 @@ def test_sarif_says_what_was_not_looked_at() -> None:
 @pytest.mark.parametrize("severity", list(Severity))
 def test_every_severity_has_its_level(severity: Severity) -> None:
     rule = LintRule("CH001", severity, "t", "m.", "d")
-    report = Report([LintFinding(Path("a"), Place(1, 1), rule, "x")])
+    report = Report([LintFinding(Path("a"), SourcePlace(1, 1), rule, "x")])
     (run,) = json.loads(json.dumps(as_sarif(report, TODAY)))["runs"]
     expected = {"critical": "error", "high": "error", "medium": "warning", "low": "note"}
     assert run["results"][0]["level"] == expected[str(severity)]

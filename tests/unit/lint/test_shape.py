@@ -1,8 +1,8 @@
 """Values as far as they are known, and scripts made of them."""
 
-from crabhook.lint.script import UNKNOWN, Language, Place, Script, Shape, Wait, members
+from crabhook.lint.script import UNKNOWN, Language, Script, Shape, SourcePlace, Wait, members
 
-HERE, THERE = Place(1, 1), Place(2, 1)
+HERE, THERE = SourcePlace(1, 1), SourcePlace(2, 1)
 SHAPE = Shape(
     HERE,
     members={

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.lint.script import UNKNOWN, CannotParseError, Language, Place, Written
+from crabhook.lint.script import UNKNOWN, CannotParseError, Language, SourcePlace, Written
 from crabhook.lint.shell import MAX_DEPTH, ShellTree, prints, read_shell
 from tests.support.examples import examples
 
@@ -65,7 +65,7 @@ def test_json_with_a_fault_is_broken_and_with_a_hole_it_may_be_whole() -> None:
 def test_places_in_a_program_of_jq_are_those_of_its_keys() -> None:
     (answer,) = read_shell("x=1\njq -n '{\n  decision: \"block\"}'\n").answers
     ((place, _),) = answer.shapes[0].texts("decision")
-    assert (answer.place, place) == (Place(2, 1), Place(3, 3))
+    assert (answer.place, place) == (SourcePlace(2, 1), SourcePlace(3, 3))
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_a_wait_is_known_where_its_length_is_written(text: str, seconds: list[fl
 
 
 def test_text_before_an_answer_is_seen_only_where_it_surely_comes_before() -> None:
-    assert read_shell("echo hi\nif x; then echo '{}'; fi").answers[0].behind == Place(1, 1)
+    assert read_shell("echo hi\nif x; then echo '{}'; fi").answers[0].behind == SourcePlace(1, 1)
     assert read_shell("if x; then echo hi; fi\necho '{}'").answers[0].behind is None
     assert read_shell("if x; then echo hi; else echo '{}'; fi").answers[0].behind is None
     assert read_shell("f() { echo hi; }\necho '{}'").answers[0].behind is None
@@ -173,7 +173,7 @@ for code in [*range(0x100, 0xD800, 4096), *range(0xE000, 0x110000, 4096), 0x10FF
 
 def test_letters_the_grammar_cannot_be_given_leave_every_place_as_it_was() -> None:
     (one,) = read_shell("echo '日本語'; exit 1").exits
-    assert one.place == Place(1, len("echo '日本語'; ") + 1)
+    assert one.place == SourcePlace(1, len("echo '日本語'; ") + 1)
 
 
 _PIECES = st.sampled_from(

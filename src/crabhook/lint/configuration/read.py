@@ -15,7 +15,7 @@ from typing import TypeAlias
 from crabhook.datatypes import frozen
 from crabhook.install.program import Move, moves
 from crabhook.lint.configuration import protocols
-from crabhook.lint.script import START, CannotParseError, Named, Place, Remark
+from crabhook.lint.script import START, CannotParseError, Named, Remark, SourcePlace
 from crabhook.model.errors import DocumentError
 from crabhook.model.json_source import Node, Number, parse
 from crabhook.model.jsontext import Value
@@ -36,18 +36,18 @@ MAX_DEPTH = 50
 class Item:
     """One value: as plain Python, and with its members or its items."""
 
-    place: Place
+    place: SourcePlace
     value: Value
     members: "Mapping[str, Item]" = field(default_factory=dict)
     items: "tuple[Item, ...]" = ()
-    key_places: Mapping[str, Place] = field(default_factory=dict)
+    key_places: Mapping[str, SourcePlace] = field(default_factory=dict)
 
     def text(self, key: str) -> str:
         """Return the text member of that name; empty for anything else."""
         member = self.members.get(key)
         return member.value if member is not None and isinstance(member.value, str) else ""
 
-    def where(self, key: str) -> Place:
+    def where(self, key: str) -> SourcePlace:
         """Return the place of a member's key, or of the whole if missing."""
         return self.key_places.get(key, self.place)
 
@@ -59,7 +59,7 @@ def read_json(text: str, *, comments: bool = False) -> Item:
         document = parse(text)
     except DocumentError as error:
         match = _JSON_ERROR.match(str(error))
-        place = Place(int(match[1]), int(match[2])) if match else START
+        place = SourcePlace(int(match[1]), int(match[2])) if match else START
         raise CannotParseError(f"it is not JSON: {match[3] if match else error}", place) from error
     return _json_item(document, [0, *(line_end.end() for line_end in re.finditer("\n", text))])
 
@@ -67,9 +67,9 @@ def read_json(text: str, *, comments: bool = False) -> Item:
 def _json_item(node: Node, starts: Sequence[int]) -> Item:
     """Return a node of a document; `starts`: the offsets of the document's lines."""
 
-    def place(offset: int) -> Place:
+    def place(offset: int) -> SourcePlace:
         line = bisect_right(starts, offset)
-        return Place(line, offset - starts[line - 1] + 1)
+        return SourcePlace(line, offset - starts[line - 1] + 1)
 
     at, value = place(node.start), node.value
     inner = [(element.key, _json_item(element.node, starts)) for element in node.elements]
@@ -93,12 +93,14 @@ def read_toml(text: str) -> Item:
         values = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         match = _TOML_ERROR.match(str(error))
-        place = Place(int(match[2]), int(match[3])) if match else START
+        place = SourcePlace(int(match[2]), int(match[3])) if match else START
         raise CannotParseError(f"it is not TOML: {match[1] if match else error}", place) from error
     return _toml_item(values, (), _places(text), START)
 
 
-def _toml_item(value: object, path: KeyPath, places: Mapping[KeyPath, Place], outer: Place) -> Item:
+def _toml_item(
+    value: object, path: KeyPath, places: Mapping[KeyPath, SourcePlace], outer: SourcePlace
+) -> Item:
     if len(path) > MAX_DEPTH:
         raise CannotParseError(f"it is nested deeper than {MAX_DEPTH} levels", outer)
     place = places.get(path, outer)
@@ -117,18 +119,18 @@ def _toml_item(value: object, path: KeyPath, places: Mapping[KeyPath, Place], ou
     return Item(place, value if isinstance(value, bool | int | float | str) else str(value))
 
 
-def _places(text: str) -> Mapping[KeyPath, Place]:
+def _places(text: str) -> Mapping[KeyPath, SourcePlace]:
     """Return where tables and keys begin; inline ones have their line's place."""
-    places: dict[KeyPath, Place] = {}
+    places: dict[KeyPath, SourcePlace] = {}
     counts: dict[KeyPath, int] = {}
     table: KeyPath = ()
     for number, line in enumerate(text.split("\n"), 1):
         if header := _HEADER.match(line):
             table = _table(header[2].split("."), counts, listed=header[1] == "[[")
-            places.setdefault(table, Place(number, header.start(1) + 1))
-            places.setdefault(table[:1], Place(number, header.start(1) + 1))
+            places.setdefault(table, SourcePlace(number, header.start(1) + 1))
+            places.setdefault(table[:1], SourcePlace(number, header.start(1) + 1))
         elif key := _TOML_KEY.match(line):
-            places.setdefault((*table, key[1].strip("\"'")), Place(number, key.start(1) + 1))
+            places.setdefault((*table, key[1].strip("\"'")), SourcePlace(number, key.start(1) + 1))
     return places
 
 
@@ -205,7 +207,7 @@ class Matched:
 
     event: str
     text: str
-    place: Place
+    place: SourcePlace
 
 
 @dataclass(slots=True)

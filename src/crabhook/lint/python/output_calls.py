@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from crabhook.lint.loose_json import HOLE, read_answer
 from crabhook.lint.python.tree import Scope, Tree
-from crabhook.lint.script import UNKNOWN, HookAnswer, Place, Shape, Written
+from crabhook.lint.script import UNKNOWN, HookAnswer, Shape, SourcePlace, Written
 
 MAX_NESTED = 8  # of objects in objects; an answer has three
 MAX_READ = 2000  # expressions of one script; one answer takes ten
@@ -65,7 +65,7 @@ class ValueReader:
         return Shape(place)
 
     def _display(
-        self, place: Place, items: Sequence[tuple[ast.expr | None, ast.expr]], depth: int
+        self, place: SourcePlace, items: Sequence[tuple[ast.expr | None, ast.expr]], depth: int
     ) -> Shape:
         """Return the object of a dict display; a key of None is `**`."""
         members: dict[str, tuple[Shape, ...]] = {}
@@ -186,7 +186,7 @@ def _key(node: ast.Subscript) -> str | None:
     return key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else None
 
 
-def _placed(shapes: tuple[Shape, ...], place: Place) -> tuple[Shape, ...]:
+def _placed(shapes: tuple[Shape, ...], place: SourcePlace) -> tuple[Shape, ...]:
     """Give values the place where they are used, not where they were written."""
     return tuple(replace(shape, place=place) for shape in shapes)
 
@@ -196,7 +196,7 @@ class Output:
     """What is written, sorted: answers and chatter with the calls that write them, and words."""
 
     answers: dict[ast.Call, list[HookAnswer]] = field(default_factory=dict)
-    chatter: dict[ast.Call, Place] = field(default_factory=dict)
+    chatter: dict[ast.Call, SourcePlace] = field(default_factory=dict)
     words: dict[ast.Call, str] = field(default_factory=dict)
     speaks: bool = False
 

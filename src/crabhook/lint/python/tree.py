@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
-from crabhook.lint.script import START, CannotParseError, Place
+from crabhook.lint.script import START, CannotParseError, SourcePlace
 
 Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 Scope: TypeAlias = ast.Module | Function
@@ -46,14 +46,14 @@ class Tree:
                     certain = value if name is target else None
                     self._bindings[self.scope(name), name.id].append(certain)
 
-    def place(self, node: ast.AST) -> Place:
+    def place(self, node: ast.AST) -> SourcePlace:
         """Return where a node begins."""
         line = getattr(node, "lineno", 1)
         offset = getattr(node, "col_offset", 0)
         if not 0 < line <= len(self._lines):
             return START
         before = self._lines[line - 1].encode("utf-8", "surrogatepass")[:offset]
-        return Place(line, len(before.decode("utf-8", "replace")) + 1)
+        return SourcePlace(line, len(before.decode("utf-8", "replace")) + 1)
 
     def dotted(self, node: ast.AST) -> str:
         """Return a name with its module, as `sys.stdin`, however imported; or nothing."""
@@ -201,7 +201,7 @@ def _parse(text: str) -> ast.Module:
             warnings.simplefilter("ignore")  # of the script's own making, and not ours to show
             return ast.parse(text)
     except SyntaxError as error:
-        place = Place(max(1, error.lineno or 1), max(1, error.offset or 1))
+        place = SourcePlace(max(1, error.lineno or 1), max(1, error.offset or 1))
         raise CannotParseError(f"{_PYTHON} cannot read it: {error.msg}", place) from error
     except (RecursionError, MemoryError) as error:
         raise CannotParseError("it is nested deeper than Python itself reads") from error

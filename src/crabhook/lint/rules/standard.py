@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from crabhook.lint.configuration import protocols
 from crabhook.lint.rules import entries
 from crabhook.lint.rules.subjects import Hook, Setup, script_rule, setup_rule
-from crabhook.lint.script import START, Language, Place, Remark, Shape, Source, Written
+from crabhook.lint.script import START, Language, Remark, Shape, Source, SourcePlace, Written
 
 SHEBANG = "#!/usr/bin/env python3"
 LIMIT_MS = 60_000
@@ -110,14 +110,14 @@ def _standard_name(event: str) -> str:
 @script_rule("HP-008")
 def _has_action(hook: Hook) -> Iterator[Remark]:
     for answer in hook.script.answers if _is_python(hook) else ():
-        faults: dict[str, Place] = {}
+        faults: dict[str, SourcePlace] = {}
         for shape in answer.shapes:
             faults |= {what: place for place, what in _amiss(shape, answer.place)}
         for what, place in faults.items():
             yield Remark(place, what)
 
 
-def _amiss(shape: Shape, place: Place) -> Iterator[tuple[Place, str]]:
+def _amiss(shape: Shape, place: SourcePlace) -> Iterator[tuple[SourcePlace, str]]:
     if shape.members is None:
         return
     if shape.whole and "action" not in shape.members:

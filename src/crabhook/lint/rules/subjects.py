@@ -8,7 +8,7 @@ from crabhook.data_files import tables
 from crabhook.datatypes import frozen
 from crabhook.lint.configuration.command import Program
 from crabhook.lint.configuration.read import Configuration, Handler
-from crabhook.lint.script import LintRule, Place, Remark, Script, Severity, Shape
+from crabhook.lint.script import LintRule, Remark, Script, Severity, Shape, SourcePlace
 from crabhook.platforms.event_table import Protocol
 
 
@@ -34,7 +34,7 @@ class Hook:
                 if shape.members is not None:
                     yield from shape.of(*path)
 
-    def texts(self, *path: str) -> Iterator[tuple[Place, str]]:
+    def texts(self, *path: str) -> Iterator[tuple[SourcePlace, str]]:
         """Yield the texts that its answers may have at `path`, and where they are written."""
         for shape in self.shapes():
             yield from shape.texts(*path)

@@ -15,7 +15,7 @@ from crabhook.lint.configuration.read import (
     read_json,
     registers_hooks,
 )
-from crabhook.lint.script import START, Place
+from crabhook.lint.script import START, SourcePlace
 from crabhook.model.jsontext import Value
 
 
@@ -87,7 +87,7 @@ def test_handlers_are_read_with_their_event_and_matcher() -> None:
 def test_a_shape_that_the_agent_does_not_read_is_said(text: str, told: str, column: int) -> None:
     fault = read(text).faults[0]
     assert told in fault.message
-    assert fault.place == Place(1, column)
+    assert fault.place == SourcePlace(1, column)
 
 
 @pytest.mark.parametrize("timeout", ["0", "-1", '"5"', "true", "null", "[]"])

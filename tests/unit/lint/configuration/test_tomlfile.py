@@ -3,7 +3,7 @@
 import pytest
 
 from crabhook.lint.configuration.read import read_toml
-from crabhook.lint.script import CannotParseError, Place
+from crabhook.lint.script import CannotParseError, SourcePlace
 
 TEXT = """model = "any"
 
@@ -29,19 +29,19 @@ hooks = false
 def test_lists_of_tables_are_counted_as_toml_counts_them() -> None:
     root = read_toml(TEXT)
     first, second = root.members["hooks"].members["PreToolUse"].items
-    assert first.place == Place(3, 1)
-    assert first.where("matcher") == Place(4, 1)
+    assert first.place == SourcePlace(3, 1)
+    assert first.where("matcher") == SourcePlace(4, 1)
     one, two = first.members["hooks"].items
     assert (one.value, one.place, one.where("timeout")) == (
         {"type": "command", "timeout": 5},
-        Place(6, 1),
-        Place(8, 1),
+        SourcePlace(6, 1),
+        SourcePlace(8, 1),
     )
-    assert two.where("timeout") == Place(11, 1)
+    assert two.where("timeout") == SourcePlace(11, 1)
     inline = second.members["hooks"].items[0]
-    assert inline.where("timeout") == Place(14, 1), "what is on one line is where the line is"
-    assert root.members["hooks"].where("Stop") == Place(16, 1)
-    assert root.members["features"].where("hooks") == Place(18, 1)
+    assert inline.where("timeout") == SourcePlace(14, 1), "what is on one line is where the line is"
+    assert root.members["hooks"].where("Stop") == SourcePlace(16, 1)
+    assert root.members["features"].where("hooks") == SourcePlace(18, 1)
 
 
 def test_broken_toml_is_refused_at_its_place() -> None:

@@ -12,9 +12,9 @@ from crabhook.lint.script import (
     Exit,
     HookAnswer,
     Language,
-    Place,
     Script,
     Source,
+    SourcePlace,
     Written,
 )
 from tests.support.examples import examples
@@ -112,7 +112,7 @@ def test_where_standard_output_is_put_elsewhere_nothing_is_known_of_it() -> None
 
 def test_plain_text_before_an_answer_is_seen_only_where_it_surely_comes_before() -> None:
     sure = 'print("checking")\nif x:\n    print(json.dumps({}))'
-    assert only_answer(sure).behind == Place(2, 1)
+    assert only_answer(sure).behind == SourcePlace(2, 1)
     for unsure in (
         'if x:\n    print("checking")\nprint(json.dumps({}))',
         'def a():\n    print("checking")\ndef b():\n    print(json.dumps({}))',
@@ -291,7 +291,7 @@ def test_the_place_of_a_fault_is_told() -> None:
 
 def test_columns_are_counted_in_characters() -> None:
     (one,) = script("'ééé'; sys.exit(1)").exits
-    assert one.place == Place(2, 8)
+    assert one.place == SourcePlace(2, 8)
 
 
 _PIECES = st.sampled_from(
