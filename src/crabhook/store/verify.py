@@ -25,7 +25,7 @@ _SHOWN = 120  # letters of a table's definition
 
 
 @frozen
-class Finding:
+class RecordFinding:
     """A finding about a record, or about its place."""
 
     seq: int
@@ -43,8 +43,8 @@ class Verified:
     records: int = 0
     first: int = 0
     head: Head = GENESIS
-    faults: list[Finding] = field(default_factory=list)
-    notes: list[Finding] = field(default_factory=list)
+    faults: list[RecordFinding] = field(default_factory=list)
+    notes: list[RecordFinding] = field(default_factory=list)
     untold: int = 0
     lost: bool = False
     elsewhere: int | None = None
@@ -58,7 +58,7 @@ class Verified:
         """Add a fault; or, if `noted`, a harmless fact worth knowing."""
         findings = self.notes if noted else self.faults
         if len(findings) < MOST:
-            findings.append(Finding(seq, what))
+            findings.append(RecordFinding(seq, what))
         else:
             self.untold += 1
 
