@@ -145,7 +145,7 @@ class Review:
 
 
 @frozen
-class Finding:
+class ReviewResult:
     """A reviewer's opinion.
 
     `allow`: whether the agent may stop, or ask; None is no opinion. `feedback`: why, or how to go
@@ -157,7 +157,7 @@ class Finding:
     output: Mapping[str, Value] = field(default_factory=dict)
 
 
-def answer(occasion: Occasion, finding: Finding) -> dict[str, Value]:
+def answer(occasion: Occasion, finding: ReviewResult) -> dict[str, Value]:
     """Return the JSON that tells the agent the finding.
 
     The finding's own output goes beside it, or replaces it. No opinion on a question is an empty

@@ -29,11 +29,11 @@ from crabhook.sdk.event import Answer, Verdict
 from crabhook.sdk.operator import Asked
 from crabhook.supervisor.contract import (
     Deadline,
-    Finding,
     Occasion,
     OutOfTimeError,
     Review,
     ReviewerError,
+    ReviewResult,
 )
 from crabhook.transcript import excerpt
 
@@ -53,7 +53,7 @@ def guarded(environment: Mapping[str, str]) -> bool:
 
 def judged_by_operator(
     words: Sequence[str], review: Review, deadline: Deadline
-) -> tuple[Finding, Asked]:
+) -> tuple[ReviewResult, Asked]:
     """Return the operator's decision, and what confirms that the agent has it.
 
     `words` are options of crabhook's own hook that say where and how to ask. The server gets the
@@ -78,7 +78,7 @@ def judged_by_operator(
     return finding(review, reply), asked
 
 
-def finding(review: Review, reply: WireReply) -> Finding:
+def finding(review: Review, reply: WireReply) -> ReviewResult:
     """Return the finding in the server's reply, with the agent's own words.
 
     Silence on a stop means that an operator allowed it, or had no opinion. Silence with a reason
@@ -90,20 +90,20 @@ def finding(review: Review, reply: WireReply) -> Finding:
         raise ReviewerError(why)
     answer = heard.answer(review.asked, reply) or Answer()
     if review.occasion is Occasion.STOP:
-        return Finding(answer.verdict is not Verdict.KEEP_GOING, answer.reason, output)
+        return ReviewResult(answer.verdict is not Verdict.KEEP_GOING, answer.reason, output)
     allow = _ALLOWS.get(answer.verdict) if answer.verdict else None
-    return Finding(allow, answer.reason, output)
+    return ReviewResult(allow, answer.reason, output)
 
 
 def judged_by(
     command: Sequence[str], review: Review, deadline: Deadline, environment: Mapping[str, str]
-) -> Finding:
+) -> ReviewResult:
     """Return the verdict that a reviewer's command prints; raises as `printed_by` does."""
     printed = printed_by(command, review.as_json(), {**environment, **GUARDS}, deadline)
     return read_finding(printed)
 
 
-def read_finding(printed: bytes) -> Finding:
+def read_finding(printed: bytes) -> ReviewResult:
     """Return a command's printed verdict; raises ReviewerError for any other output."""
     try:
         members = parse_object(printed)
@@ -112,7 +112,7 @@ def read_finding(printed: bytes) -> Finding:
     allow, feedback = members.pop("allow_stop", None), members.pop("feedback", None)
     if not isinstance(allow, bool) or not isinstance(feedback, str) or members:
         raise ReviewerError(f"what the reviewer printed is not {FORM}")
-    return Finding(allow, feedback)
+    return ReviewResult(allow, feedback)
 
 
 def printed_by(

@@ -22,13 +22,13 @@ from crabhook.model.jsontext import Value, compact
 from crabhook.sdk.event import Event
 from crabhook.supervisor.contract import (
     Deadline,
-    Finding,
     HookInputError,
     NoSessionError,
     Occasion,
     OutOfTimeError,
     Review,
     ReviewerError,
+    ReviewResult,
     SupervisorError,
     answer,
     occasion_of,
@@ -48,7 +48,7 @@ SESSIONS = ("CRABHOOK_SUPERVISOR_ID", "CCC_SUPERVISOR_ID")
 DEBUG = "CRABHOOK_DEBUG"
 """The variable that has it say what it does, as `--verbose` does."""
 
-_GUARDED = Finding(allow=True, feedback="A reviewer's own agent is not reviewed.")
+_GUARDED = ReviewResult(allow=True, feedback="A reviewer's own agent is not reviewed.")
 _DONE, _FAILED = 0, 1
 
 
@@ -154,7 +154,7 @@ def _main(arguments: Arguments) -> int:
     review = Review(asked, occasion, session, iteration, limit)
     if iteration > limit:
         past = f"Event {iteration} of this session: only {limit} are reviewed."
-        return _conclude(arguments, review, Finding(allow=True, feedback=past))
+        return _conclude(arguments, review, ReviewResult(allow=True, feedback=past))
     if command := settings.reviewer:
         return _conclude(arguments, review, judged_by(command, review, deadline, os.environ))
     finding, reply = judged_by_operator(arguments.desk_options, review, deadline)
@@ -175,7 +175,7 @@ def _asked(arguments: Arguments, deadline: Deadline) -> Event:
 def _conclude(
     arguments: Arguments,
     review: Review,
-    finding: Finding,
+    finding: ReviewResult,
     deliver: Callable[[], None] = lambda: None,
 ) -> int:
     what = {True: "allowed", False: "not allowed", None: "no opinion"}[finding.allow]

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from crabhook.supervisor.contract import (
     Deadline,
-    Finding,
     HookInputError,
     Occasion,
     OutOfTimeError,
     Review,
     ReviewerError,
+    ReviewResult,
     read,
 )
 from crabhook.supervisor.reviewers import (
@@ -49,7 +49,7 @@ def printing(code: str, given: bytes = b"", seconds: float = 20) -> bytes:
 @given(st.booleans(), st.text())
 def test_a_verdict_is_read_as_it_was_printed(allow: bool, feedback: str) -> None:
     printed = json.dumps({"allow_stop": allow, "feedback": feedback}).encode()
-    assert read_finding(printed) == Finding(allow, feedback)
+    assert read_finding(printed) == ReviewResult(allow, feedback)
 
 
 @pytest.mark.parametrize(

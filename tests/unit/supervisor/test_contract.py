@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabhook.supervisor.contract import (
-    Finding,
     HookInputError,
     Occasion,
     Review,
+    ReviewResult,
     answer,
     occasion_of,
     read,
@@ -26,7 +26,7 @@ KEYS = st.sampled_from(
     ["hook_event_name", "session_id", "tool_name", "tool_input", "last_assistant_message", "cwd"]
 )
 NAMES = st.sampled_from(["Stop", "SubagentStop", "PreToolUse", "AskUserQuestion", ""])
-FINDINGS = st.builds(Finding, st.none() | st.booleans(), st.text(max_size=9))
+FINDINGS = st.builds(ReviewResult, st.none() | st.booleans(), st.text(max_size=9))
 
 
 def question(**more: Any) -> bytes:
@@ -45,7 +45,9 @@ def test_whatever_is_sent_is_read_or_refused_in_words(payload: bytes) -> None:
 
 
 @given(st.dictionaries(KEYS | st.text(max_size=5), NAMES | JSON), FINDINGS)
-def test_every_answer_is_json_of_the_contract(fields: dict[str, Any], finding: Finding) -> None:
+def test_every_answer_is_json_of_the_contract(
+    fields: dict[str, Any], finding: ReviewResult
+) -> None:
     try:
         asked = read(json.dumps(fields).encode())
     except HookInputError:
@@ -114,7 +116,7 @@ def test_questions_that_are_no_list_are_none(given_input: object) -> None:
 
 def test_what_the_reviewer_says_in_the_agents_words_goes_beside_the_verdict() -> None:
     more = {"hookSpecificOutput": {"updatedInput": {"a": 1}}, "systemMessage": "hi"}
-    told = answer(Occasion.QUESTION, Finding(allow=True, feedback="yes", output=more))
+    told = answer(Occasion.QUESTION, ReviewResult(allow=True, feedback="yes", output=more))
     assert told == {
         "hookSpecificOutput": {
             "hookEventName": "PreToolUse",
@@ -124,5 +126,5 @@ def test_what_the_reviewer_says_in_the_agents_words_goes_beside_the_verdict() ->
         },
         "systemMessage": "hi",
     }
-    halted = answer(Occasion.STOP, Finding(allow=True, output={"continue": False}))
+    halted = answer(Occasion.STOP, ReviewResult(allow=True, output={"continue": False}))
     assert halted == {"reason": "The supervisor lets it stop.", "continue": False}
