@@ -17,13 +17,16 @@ LISTED = {(id_, case) for id_, cases in WORDS.items() for case in cases}
 
 
 def calls() -> Iterator[tuple[ast.Call, set[str]]]:
-    """Every call of `told` in the doctor, with the names of all that it fills in."""
+    """Every call of `make_finding` in the doctor, with the names of all that it fills in."""
     for path in sorted(FOLDER.rglob("*.py")):
         for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(function, ast.FunctionDef):
                 nodes = list(ast.walk(function))
                 for node in nodes:
-                    if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "told":
+                    if (
+                        isinstance(node, ast.Call)
+                        and getattr(node.func, "id", "") == "make_finding"
+                    ):
                         yield node, given(node, nodes)
 
 
@@ -53,7 +56,7 @@ def wanted(id_: str, case: str) -> set[str]:
     return {name.partition(".")[0] for _, name, _, _ in Formatter().parse(texts) if name}
 
 
-def test_every_finding_is_told_with_all_that_its_words_need() -> None:
+def test_every_finding_is_made_with_all_that_its_words_need() -> None:
     told = [(call, named(call.args[0]), named(call.args[1]), filled) for call, filled in calls()]
     assert len(told) > len(WORDS)
     literal = {(id_, case) for _, ids, cases, _ in told for id_ in ids for case in cases}
