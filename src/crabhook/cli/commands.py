@@ -40,18 +40,25 @@ _TOLD = tables(__file__, "commands")
 
 
 def _commands() -> Iterator[tuple[str, About]]:
-    """Yield every command; the acts that decide a card come behind `show`.
+    """Yield every command; the acts of an operator come behind `desk`.
 
     The table of acts is read here as data: its reader imports more than the help is worth.
     """
     for name, about in _TOLD["commands"].items():
         yield name, About(*about)
-        if name == "show":
+        if name == "desk":
             for act in tables(str(Path(__file__).parents[1] / "desk" / "acts"), "acts")["act"]:
                 if "verb" in act:
-                    verb = act["verb"].split()[1]
-                    what = f"decide a card: {act['means']}"
-                    yield verb, About(what, act["verb"], "reference/verbs.md", "verbs.deciding")
+                    decides, what = "gives" in act, act.get("shell", act["means"])
+                    yield (
+                        act["verb"].split()[1],
+                        About(
+                            f"decide a card: {what}" if decides else what,
+                            act["verb"],
+                            "reference/verbs.md",
+                            "verbs.deciding" if decides else "verbs.commands",
+                        ),
+                    )
 
 
 COMMANDS: Mapping[str, About] = dict(_commands())

@@ -156,6 +156,7 @@ class Act:
     taken: Taken = Taken.TOLD
     role: Role = Role.DECIDER
     verb: str = ""
+    shell: str = ""
     gives: Verdict | None = None
     interrupt: bool = False
     field: Field = Field.NOTHING

@@ -27,7 +27,7 @@ from crabhook.cli.verbs.attached import (
 )
 from crabhook.datatypes import frozen
 from crabhook.desk import commands
-from crabhook.desk.acts import ACTS, Act, Field
+from crabhook.desk.acts import ACTS, OFFERED, Act, Field
 from crabhook.model.card import Card, State
 from crabhook.model.errors import CrabhookError
 from crabhook.model.jsontext import Value
@@ -254,5 +254,5 @@ def _decider(act: Act) -> Subcommand:
     return command(act.id, partial(_deciding, act.id), *tables, "decide")
 
 
-VERBS: Mapping[str, Subcommand] = {act.id: _decider(act) for act in ACTS.values() if act.verb}
+VERBS: Mapping[str, Subcommand] = {act.id: _decider(act) for act in OFFERED if act.verb}
 """The verb of each act that is one: a person shows their presence for each that does not close."""

@@ -58,7 +58,7 @@ class Interpreter:
         self.begin()
 
         self._about_the_desk: Mapping[str, Callable[[Command], None]] = {
-            "list": self._list,
+            "pending": self._list,
             "help": lambda _: self._say("\n".join(help_lines(output.form.words))),
             "brief": self._detail,
             "full": self._detail,
