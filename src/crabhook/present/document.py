@@ -1,17 +1,20 @@
 """The blocks of a request: what there is to show, before any face draws it.
 
+The history has only the start of long texts: a change that is not whole counts no lines. What of a
+block was seen is the face's to know, row by row, since each face cuts and scrolls its own rows.
+
 A block keeps the fields that it stands for, as they were sent. A face without a
 drawing of its own for a block draws its parts, which are blocks that each face can draw.
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import field
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from crabhook.datatypes import frozen
 from crabhook.model.elicitation import Field
 from crabhook.model.event import ShownField
-from crabhook.model.jsontext import Value
+from crabhook.model.jsontext import CUT, Value
 from crabhook.model.question import Question
 from crabhook.present.compare import counted, line_count
 
@@ -29,6 +32,8 @@ class Block:
 
 
 B = TypeVar("B", bound=Block)
+Counts: TypeAlias = tuple[int, int | None]
+"""Lines that come, and lines that go, where these are known."""
 
 
 @frozen
@@ -104,9 +109,14 @@ class Change(Block):
     after: str
 
     @property
-    def counts(self) -> tuple[int, int | None]:
+    def whole(self) -> bool:
+        """Whether both texts are here to their ends."""
+        return not (self.before.endswith(CUT) or self.after.endswith(CUT))
+
+    @property
+    def counts(self) -> Counts | None:
         """How many lines come and go."""
-        return counted(self.before, self.after)
+        return counted(self.before, self.after) if self.whole else None
 
 
 @frozen
@@ -124,10 +134,19 @@ class Edits(Block):
     edits: tuple[Edit, ...]
 
     @property
-    def counts(self) -> tuple[int, int | None]:
+    def whole(self) -> bool:
+        """Whether all their texts are here to their ends."""
+        return all(edit.change.whole for edit in self.edits if edit.change is not None)
+
+    @property
+    def counts(self) -> Counts | None:
         """How many lines come and go with all of them."""
-        every = [edit.change.counts for edit in self.edits if edit.change is not None]
-        return sum(added for added, _ in every), sum(removed or 0 for _, removed in every)
+        if not self.whole:
+            return None
+        every = [
+            counted(edit.change.before, edit.change.after) for edit in self.edits if edit.change
+        ]
+        return sum(added for added, _ in every), sum(removed for _, removed in every)
 
 
 @frozen
@@ -137,9 +156,14 @@ class NewText(Block):
     text: str
 
     @property
-    def counts(self) -> tuple[int, int | None]:
+    def whole(self) -> bool:
+        """Whether the text is here to its end."""
+        return not self.text.endswith(CUT)
+
+    @property
+    def counts(self) -> Counts | None:
         """How many lines come; None for those that go."""
-        return line_count(self.text), None
+        return (line_count(self.text), None) if self.whole else None
 
 
 @frozen

@@ -14,6 +14,7 @@ from crabhook.present.document import (
     Body,
     Change,
     Command,
+    Counts,
     Edit,
     Edits,
     Fact,
@@ -148,10 +149,16 @@ def test_unreadable_questions_say_why_and_stand_for_no_field() -> None:
         (CHANGE, (1, 1)),
         (Edits({}, (Edit(CHANGE, {}), Edit(None, {}), Edit(CHANGE, {}))), (2, 2)),
         (NewText({}, "a\nb\n"), (2, None)),
+        (NewText({}, "a\nb…"), None),
+        (Change({}, "a", "b…"), None),
+        (Edits({}, (Edit(CHANGE, {}), Edit(Change({}, "a…", "b"), {}))), None),
     ],
 )
-def test_a_change_counts_its_lines(block: Any, counts: tuple[int, int | None]) -> None:
+def test_a_change_counts_its_lines_where_it_has_all_of_them(
+    block: Change | Edits | NewText, counts: Counts | None
+) -> None:
     assert block.counts == counts
+    assert block.whole is (counts is not None)
 
 
 def happens(

@@ -19,6 +19,7 @@ from crabhook.present.document import (
     Block,
     Change,
     Command,
+    Counts,
     Edits,
     Fact,
     File,
@@ -284,10 +285,10 @@ def _command(block: Command, sheet: Sheet) -> Iterator[Line]:
     yield from framed((patch_rows if block.is_patch else code.shell_rows)(block.text, sheet.inner))
 
 
-def _path(path: str, cwd: str, counts: tuple[int, int | None], sheet: Sheet) -> Iterator[Line]:
-    """Show a file, and how many lines come and go; None where the lines that go are unknown."""
-    added, removed = counts
-    told: Line = [("", "  "), ("add", f"+{added}")]
+def _path(path: str, cwd: str, counts: Counts | None, sheet: Sheet) -> Iterator[Line]:
+    """Show a file, and how many lines come and go, as far as that is known."""
+    added, removed = counts or (None, None)
+    told: Line = [("", "  "), ("add", f"+{added}")] if added is not None else []
     told += [("", " "), ("remove", f"-{removed}")] if removed is not None else []
     path = path.removeprefix(f"{cwd.rstrip('/')}/") if cwd else path
     *rows, last = code.quoted(path, sheet, style="name")

@@ -58,6 +58,17 @@ def fates(sitting: Sitting) -> list[str]:
     return [one.card.outcome for one in sitting.screen.history.rows()]
 
 
+def test_of_a_text_of_which_it_has_the_start_the_history_counts_no_lines() -> None:
+    sitting = Sitting(rows=40)
+    number = sitting.ask("Write", {"file_path": "/a.txt", "content": "line\n" * 1000})
+    assert "│ /a.txt  +1000" in sitting.text()
+    sitting.desk.answer(number, Decision(Verdict.ALLOW))
+    sitting.press("H")
+    sitting.wait()
+    assert "│ /a.txt " in sitting.text()
+    assert "/a.txt  +" not in sitting.text()
+
+
 def drawn(columns: int, rows: int) -> str:
     sitting = lived(columns, rows)
     listed = sitting.rows_of_text()
