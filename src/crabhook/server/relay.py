@@ -3,7 +3,10 @@
 import asyncio
 import os
 import socket
+import stat
+import time
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from crabhook.server.address import Address, TcpAddress
@@ -15,15 +18,38 @@ _QUEUE_AGAIN = 0.01  # seconds until the next try at a full queue
 _AT_ONCE = 1 << 16  # bytes of one read
 
 _SHORT = 20  # bytes of a folder's path that leave room for a socket with an address as its name
+_PREFIX, BEHIND = "crabhook-", "s"  # a folder's name, and the name of the socket in it
+_OLD = 60.0  # seconds; a younger folder's server may only begin
 
 
 def folder_behind() -> "TemporaryDirectory[str]":
-    """Return a folder of our user's alone for a listener behind a relay, with a short path."""
+    """Return a folder of our user's alone for a listener behind a relay, with a short path.
+
+    The folders of servers that were killed are removed.
+    """
     from tempfile import TemporaryDirectory  # noqa: PLC0415 - slow, and few servers need it
 
     own = os.environ.get("XDG_RUNTIME_DIR", "")
     place = own if own and len(os.fsencode(own)) <= _SHORT else "/tmp"  # noqa: S108 - the folder in it is ours alone
-    return TemporaryDirectory(prefix="crabhook-", dir=place)
+    for folder in Path(place).glob(f"{_PREFIX}*"):
+        with suppress(OSError):
+            _remove_dead(folder)
+    return TemporaryDirectory(prefix=_PREFIX, dir=place)
+
+
+def _remove_dead(folder: Path) -> None:
+    """Remove a folder of our user's in whose socket nobody listens.  Raises OSError."""
+    status = folder.lstat()
+    ours = status.st_uid == os.getuid() and status.st_mode == stat.S_IFDIR | 0o700
+    if not ours or time.time() - status.st_mtime < _OLD:
+        return
+    with socket.socket(socket.AF_UNIX) as sock:
+        sock.setblocking(False)  # noqa: FBT003 - the standard library's
+        try:
+            sock.connect(os.fspath(folder / BEHIND))
+        except ConnectionRefusedError:
+            (folder / BEHIND).unlink()
+            folder.rmdir()
 
 
 Streams: TypeAlias = tuple[asyncio.StreamReader, asyncio.StreamWriter]

@@ -16,7 +16,7 @@ from crabhook.server.grpc.listener import GrpcListener, why_not
 from crabhook.server.operators.door import HANDSHAKE_WITHIN, Door
 from crabhook.server.operators.grpc_port import SERVICE, OperatorPort
 from crabhook.server.operators.service import OperatorService
-from crabhook.server.relay import folder_behind
+from crabhook.server.relay import BEHIND, folder_behind
 from crabhook.server.watch import ListenerWatch, unverified
 from crabhook.team.certificates import new_key, passing, plain
 
@@ -93,7 +93,7 @@ async def open_operators(
     except OSError as error:
         raise PortError(f"no folder can be made for the desks' port: {error}") from error
     with private as folder:
-        behind = UnixAddress(Path(folder, "s"))
+        behind = UnixAddress(Path(folder, BEHIND))
         door = Door(behind, service.crowded)
         port = OperatorPort(service, door.know)
         listener = GrpcListener(made, bind, _shown(*own), "desks")

@@ -18,7 +18,7 @@ from typing import Self, TypeAlias
 
 from crabhook.model.errors import CrabhookError
 from crabhook.server.address import BACKLOG, Address, TcpAddress, UnixAddress, require_tls
-from crabhook.server.relay import Streams, carry, connected, folder_behind
+from crabhook.server.relay import BEHIND, Streams, carry, connected, folder_behind
 from crabhook.server.unix_socket import peer_of
 
 _FIRST = 3
@@ -134,7 +134,7 @@ async def open_behind(
     _check(addresses, tls=tls)
     relay = Relay()
     with folder_behind() as folder:
-        wanted: list[Address] = [UnixAddress(Path(folder, "s")), TcpAddress(_LOOPBACK, 0)]
+        wanted: list[Address] = [UnixAddress(Path(folder, BEHIND)), TcpAddress(_LOOPBACK, 0)]
         kinds = {type(address) for address in addresses}
         async with open_port([address for address in wanted if type(address) in kinds]) as bound:
             targets = {type(target): target for target in bound}
