@@ -126,7 +126,7 @@ class Group:
 
 
 @frozen
-class Event:
+class HookedEvent:
     """One event's entry: its name, its list, and its groups."""
 
     name: str
@@ -210,7 +210,7 @@ def _remove(text: str, wanted: Mapping[str, Json]) -> str:
     return apply(text, edits + removal(hooks, emptied))
 
 
-def _cut(event: Event, wanted: Json) -> tuple[list[Edit], bool]:
+def _cut(event: HookedEvent, wanted: Json) -> tuple[list[Edit], bool]:
     """Return the edits that remove our handlers from `event`, and whether its list is then empty.
 
     The first group that equals `wanted` stays.
@@ -252,7 +252,7 @@ def is_ours(handler: Json) -> bool:
     return program.rpartition("/")[2] == "crabhook"
 
 
-def events_in(document: Node) -> tuple[Event, ...]:
+def events_in(document: Node) -> tuple[HookedEvent, ...]:
     """Return the events with hooks in `document`; raises InstallError, which names a wrong key."""
     _expect(document, dict, "the whole file", "an object")
     node = document.member("hooks")
@@ -264,7 +264,7 @@ def events_in(document: Node) -> tuple[Event, ...]:
         where, groups = f"hooks.{element.key}", element.node
         _expect(groups, list, where, "a list of matcher groups")
         read = [_group(f"{where}[{at}]", group.node) for at, group in enumerate(groups.elements)]
-        events.append(Event(element.key, groups, tuple(read)))
+        events.append(HookedEvent(element.key, groups, tuple(read)))
     return tuple(events)
 
 
