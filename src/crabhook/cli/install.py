@@ -16,7 +16,7 @@ from crabhook.hook.failover import listed
 from crabhook.install import program
 from crabhook.install.entries import known, with_hooks, without_hooks
 from crabhook.install.settings_file import (
-    Change,
+    SettingsChange,
     backups_of,
     has_hooks,
     plan,
@@ -140,7 +140,7 @@ def _join(arguments: argparse.Namespace) -> None:
     arguments.token_file = str(keys.token_file)
 
 
-def report(change: Change, what: str, *, shared: bool = False) -> None:
+def report(change: SettingsChange, what: str, *, shared: bool = False) -> None:
     """Carry out `change` and say what was done, to which file, and where the old one is kept."""
     path, target = change.settings.path, change.settings.target
     place = f"{path}" if path == target else f"{path} (a link to {target})"
@@ -264,7 +264,10 @@ def _asked(installation: Installation) -> Address | None:
 
 
 def _troubles(
-    arguments: argparse.Namespace, agent: Platform, installation: Installation, change: Change
+    arguments: argparse.Namespace,
+    agent: Platform,
+    installation: Installation,
+    change: SettingsChange,
 ) -> Iterator[str]:
     """Say what keeps the hooks from running, or from their expected effect."""
     managed = arguments.scope == Scope.MANAGED
@@ -413,7 +416,7 @@ def _remove(settings: Sequence[Path], folders: Sequence[Path]) -> None:
         raise InstallError(f"{error.filename} cannot be removed: {error.strerror}") from error
 
 
-def _everywhere(project: Path) -> Iterator[tuple[Platform, Change]]:
+def _everywhere(project: Path) -> Iterator[tuple[Platform, SettingsChange]]:
     """Yield each agent's settings that this user may change, with what takes our hooks out."""
     for agent in PLATFORMS.values():
         for scope in agent.settings.scopes:

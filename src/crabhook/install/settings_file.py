@@ -171,7 +171,7 @@ def _sync(folder: Path) -> None:
 
 
 @frozen
-class Change:
+class SettingsChange:
     """What the settings say and what they shall say."""
 
     settings: SettingsFile
@@ -199,11 +199,11 @@ class Change:
             return write(self.settings, self.text.encode(), shared=shared)
 
 
-def plan(path: Path, edit: Callable[[str], str]) -> Change:
+def plan(path: Path, edit: Callable[[str], str]) -> SettingsChange:
     """Return the change that `edit` makes to the settings at `path`; raises InstallError."""
     with _named(path):
         settings = read(path)
-        return Change(settings, edit(settings.text))
+        return SettingsChange(settings, edit(settings.text))
 
 
 def has_hooks(path: Path) -> bool:
