@@ -20,7 +20,7 @@ from crabhook.rulebook.files import stamp_of
 from crabhook.server.core.law import Warner, no_warning
 
 if TYPE_CHECKING:
-    from crabhook.doctor.entry import Entry
+    from crabhook.doctor.entry import HookEntry
     from crabhook.doctor.facts import Settings
     from crabhook.lint.configuration.command import Matcher
 
@@ -107,7 +107,7 @@ def _others(agent: Platform, there: "Settings", by_plugin: bool) -> Iterator[Oth
         yield OtherHook(agent.name, f"the module {module}"[:NAMED], there.path, None)
 
 
-def _matcher(agent: Platform, entry: "Entry") -> "Matcher | None":
+def _matcher(agent: Platform, entry: "HookEntry") -> "Matcher | None":
     from crabhook.lint.configuration.command import (  # noqa: PLC0415 - see above
         BrokenMatcherError,
         Matcher,

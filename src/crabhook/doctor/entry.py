@@ -36,7 +36,7 @@ _USUAL_ONCE = 3600  # written by default, until the server's address was written
 
 
 @frozen(slots=False)
-class Entry:
+class HookEntry:
     """One handler that an agent's settings register for an event.
 
     `command` are the words that start it, none where only a shell could tell. `timeout` is in the
@@ -152,14 +152,14 @@ class Entry:
 
 def entry(
     event: str, handler: Mapping[str, Json], group: int = 0, place: int = 0, matcher: Json = None
-) -> Entry:
+) -> HookEntry:
     """Return what a handler of `event` says."""
     command, args, timeout = (handler.get(key) for key in ("command", "args", "timeout"))
     words: Words = ()
     if isinstance(command, str):
         words = (command, *map(str, args)) if isinstance(args, list) else _started(command)
     seconds = float(timeout.literal) if isinstance(timeout, Number) else None
-    return Entry(event, handler, words, seconds, group, place, matcher)
+    return HookEntry(event, handler, words, seconds, group, place, matcher)
 
 
 def _started(line: str) -> Words:
@@ -171,7 +171,7 @@ def _started(line: str) -> Words:
     return ()
 
 
-def installation(agent: Platform, entries: Sequence[Entry]) -> Installation:
+def installation(agent: Platform, entries: Sequence[HookEntry]) -> Installation:
     """Return how the entries were installed, as far as they tell it; for the program they start."""
     with_stub = next((entry for entry in entries if entry.stub), None)
     waits = [entry.options.wait for entry in entries if entry.given("--wait")]
@@ -194,7 +194,9 @@ def installation(agent: Platform, entries: Sequence[Entry]) -> Installation:
     )
 
 
-def differences(text: str, entries: Sequence[Entry], wanted: Mapping[str, Group]) -> dict[str, str]:
+def differences(
+    text: str, entries: Sequence[HookEntry], wanted: Mapping[str, Group]
+) -> dict[str, str]:
     """Return, by event, how our `entries` in `text` differ from what this version would write."""
     if with_hooks(text, wanted) == text:
         return {}
@@ -212,5 +214,5 @@ def differences(text: str, entries: Sequence[Entry], wanted: Mapping[str, Group]
     return differing
 
 
-def _first(entries: Sequence[Entry], option: str) -> str | None:
+def _first(entries: Sequence[HookEntry], option: str) -> str | None:
     return next((value for entry in entries if (value := entry.given(option))), None)

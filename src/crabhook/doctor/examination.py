@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 from crabhook import __version__, config
 from crabhook.doctor.checks import installed, record, server
-from crabhook.doctor.entry import Entry
+from crabhook.doctor.entry import HookEntry
 from crabhook.doctor.facts import Case, Machine, Wish, case, machine
 from crabhook.doctor.finding import (
     Finding,
@@ -72,7 +72,7 @@ def program_runs(case: Case) -> Iterator[Finding]:
             yield make_finding("hook.program", "other", mend, **fillings, there=there, here=here)
 
 
-def _who(entry: Entry) -> tuple[str, str]:
+def _who(entry: HookEntry) -> tuple[str, str]:
     """Return the version of an entry's program, and its interpreter; raises ProgramError."""
     if not entry.command:
         raise ProgramError(f"only a shell could tell what this starts: {entry.told}")
@@ -98,7 +98,7 @@ def fast(case: Case) -> Iterator[Finding]:
             yield _judged(case, entry, speed, where)
 
 
-def _timed(case: Case, entry: Entry, python: str) -> tuple[Speed, str]:
+def _timed(case: Case, entry: HookEntry, python: str) -> tuple[Speed, str]:
     """Measure an entry's command against its server, or against no server.
 
     The server refuses before there is an event: see `asking`.
@@ -113,7 +113,7 @@ def _timed(case: Case, entry: Entry, python: str) -> tuple[Speed, str]:
     return speed, "the server there" if there else "no server there"
 
 
-def _judged(case: Case, entry: Entry, speed: Speed, where: str) -> Finding:
+def _judged(case: Case, entry: HookEntry, speed: Speed, where: str) -> Finding:
     figures = {
         "hook_ms": round(speed.hook, 2),
         "python_ms": round(speed.python, 2),

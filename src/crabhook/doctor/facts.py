@@ -10,7 +10,7 @@ from pathlib import Path
 
 from crabhook import config
 from crabhook.datatypes import frozen
-from crabhook.doctor.entry import Entry, entry, installation
+from crabhook.doctor.entry import HookEntry, entry, installation
 from crabhook.doctor.finding import crabhook_command, install_command
 from crabhook.hook.failover import listed
 from crabhook.install import program, settings_file
@@ -52,8 +52,8 @@ class Settings:
     scope: Scope | None
     text: str = ""
     problem: str = ""
-    ours: tuple[Entry, ...] = ()
-    others: tuple[Entry, ...] = ()
+    ours: tuple[HookEntry, ...] = ()
+    others: tuple[HookEntry, ...] = ()
     modules: tuple[str, ...] = ()
 
 
@@ -100,19 +100,19 @@ class Case:
         return tuple(setting for setting in self.settings if setting.problem)
 
     @cached_property
-    def entries(self) -> tuple[Entry, ...]:
+    def entries(self) -> tuple[HookEntry, ...]:
         """All our entries of all settings, deciding ones first."""
         entries = [entry for settings in self.hooked for entry in settings.ours]
         return tuple(sorted(entries, key=lambda entry: entry.event not in self.agent.decided))
 
     @cached_property
-    def programs(self) -> tuple[Entry, ...]:
+    def programs(self) -> tuple[HookEntry, ...]:
         """One of our entries for each program."""
         started = (entry for entry in self.entries if not entry.url)
         return _distinct(started, lambda entry: (entry.interpreter, entry.stub))
 
     @cached_property
-    def servers(self) -> tuple[Entry, ...]:
+    def servers(self) -> tuple[HookEntry, ...]:
         """One of our entries for each server and way to ask it."""
         return _distinct(
             (entry for entry in self.entries if not entry.url),
@@ -120,20 +120,20 @@ class Case:
         )
 
     @cached_property
-    def doors(self) -> tuple[Entry, ...]:
+    def doors(self) -> tuple[HookEntry, ...]:
         """One of our entries for each address that the agent sends to."""
         return _distinct((entry for entry in self.entries if entry.url), lambda entry: entry.url)
 
-    def may_start(self, entry: Entry) -> bool:
+    def may_start(self, entry: HookEntry) -> bool:
         """Whether it is safe to start what an entry names: a project's may be anybody's."""
         return self.is_own(entry) or self.is_as_installed(entry)
 
-    def is_as_installed(self, entry: Entry) -> bool:
+    def is_as_installed(self, entry: HookEntry) -> bool:
         """Whether an entry starts our client as this installation would have it started."""
         starts = {("-I", "-S", "-c", start, entry.stub) for start in (START, START_CLOSED)}
         return entry.command[1:6] in starts and entry.is_of_this_installation
 
-    def may_ask(self, entry: Entry) -> bool:
+    def may_ask(self, entry: HookEntry) -> bool:
         """Whether it is safe to ask the server that an entry names, and to show it the token."""
         asked = listed(entry.options.server)
         local = all(server.startswith("unix:") for server in asked) and not entry.options.tls_ca
@@ -144,17 +144,17 @@ class Case:
         words = ("doctor", self.agent.name, "--project", str(self.wish.project), "--trust-project")
         return crabhook_command(*words)
 
-    def is_own(self, entry: Entry) -> bool:
+    def is_own(self, entry: HookEntry) -> bool:
         """Whether an entry is in settings that no project brings, so that it may see the token."""
         scopes = [file.scope for file in self.hooked if entry in file.ours]
         return self.wish.trusting or not set(scopes) <= {Scope.PROJECT, Scope.LOCAL}
 
-    def patience(self, entry: Entry) -> float:
+    def patience(self, entry: HookEntry) -> float:
         """Return how many seconds the agent waits for this hook."""
         protocol = self.agent.protocol
         return protocol.timeout if entry.timeout is None else entry.timeout * protocol.unit
 
-    def reinstalling(self, entry: Entry, **changes: str | int) -> str:
+    def reinstalling(self, entry: HookEntry, **changes: str | int) -> str:
         """Return the command that installs as an entry was, but for changes of an Installation."""
         settings = next(file for file in self.hooked if entry in file.ours)
         how = replace(installation(self.agent, settings.ours), **changes)  # type: ignore[arg-type]
@@ -229,7 +229,7 @@ def read(path: Path, scope: Scope | None) -> Settings:
         events = events_in(document) if document else ()
     except InstallError as error:
         return Settings(path, scope, problem=str(error), modules=modules)
-    ours, others = list[Entry](), list[Entry]()
+    ours, others = list[HookEntry](), list[HookEntry]()
     for event in events:
         for number, group in enumerate(event.groups):
             named = group.node.member("matcher")
@@ -250,8 +250,10 @@ def _modules(document: Node) -> Iterator[str]:
             yield module if isinstance(module, str) else "a module that is no text"
 
 
-def _distinct(entries: Iterable[Entry], key: Callable[[Entry], object]) -> tuple[Entry, ...]:
-    firsts: dict[object, Entry] = {}
+def _distinct(
+    entries: Iterable[HookEntry], key: Callable[[HookEntry], object]
+) -> tuple[HookEntry, ...]:
+    firsts: dict[object, HookEntry] = {}
     for registered in entries:
         firsts.setdefault(key(registered), registered)
     return tuple(firsts.values())

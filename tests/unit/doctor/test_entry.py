@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.doctor.entry import Entry, entry
+from crabhook.doctor.entry import HookEntry, entry
 from crabhook.install import program
 from crabhook.model.card import Stance
 from crabhook.model.json_source import Json, as_json
@@ -16,7 +16,7 @@ from tests.unit.doctor.home import Home
 STUB = program.stub()
 
 
-def of(command: str, **more: object) -> Entry:
+def of(command: str, **more: object) -> HookEntry:
     value = as_json({"type": "command", "command": command, **more})
     assert isinstance(value, dict)
     return entry("PreToolUse", value)

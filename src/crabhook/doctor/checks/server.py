@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from crabhook import config
-from crabhook.doctor.entry import Entry
+from crabhook.doctor.entry import HookEntry
 from crabhook.doctor.facts import Case
 from crabhook.doctor.finding import (
     Finding,
@@ -44,7 +44,7 @@ def answers(case: Case) -> Iterator[Finding]:
             yield _there(case, server, answer, alone=True)
 
 
-def _of_several(case: Case, entry: Entry, servers: Sequence[str]) -> Iterator[Finding]:
+def _of_several(case: Case, entry: HookEntry, servers: Sequence[str]) -> Iterator[Finding]:
     """Yield the state of each server of a list; exactly one must lead."""
     answers = dict[str, ServerAnswer]()
     for server in servers:
@@ -92,7 +92,7 @@ def _unasked(case: Case, *, closed: bool) -> str:
     return f"the operator is not asked: {case.title} goes by its own rules alone"
 
 
-def _of_its_token(case: Case, entry: Entry) -> tuple[str, str]:
+def _of_its_token(case: Case, entry: HookEntry) -> tuple[str, str]:
     """Return the command, or else the advice, for a hook whose token a server refuses."""
     token, named = config.token_file(), entry.given("--token-file")
     if named and Path(named).is_relative_to(config.config_folder() / "servers"):
@@ -107,7 +107,7 @@ def _of_its_token(case: Case, entry: Entry) -> tuple[str, str]:
     return "", f"the server began with another token than {token} holds now: end it, begin anew"
 
 
-def _silent(case: Case, entry: Entry, answer: ServerAnswer) -> Finding:
+def _silent(case: Case, entry: HookEntry, answer: ServerAnswer) -> Finding:
     unasked = _unasked(case, closed=entry.given("--when-unreachable") == "deny")
     mend, advice = _serve(case, entry), ""
     if answer.no_token:
@@ -127,7 +127,7 @@ def _silent(case: Case, entry: Entry, answer: ServerAnswer) -> Finding:
     )
 
 
-def _of_its_options(case: Case, entry: Entry) -> tuple[str, str]:
+def _of_its_options(case: Case, entry: HookEntry) -> tuple[str, str]:
     """Return the command, or else the advice, for options that the client refuses."""
     name = entry.given("--token-file")
     if name is None:
@@ -138,7 +138,7 @@ def _of_its_options(case: Case, entry: Entry) -> tuple[str, str]:
     return "", f"copy the server's token to {path}, with the mode 0600"
 
 
-def _open_folder(entry: Entry) -> Path | None:
+def _open_folder(entry: HookEntry) -> Path | None:
     """Return our socket's folder if others may write there."""
     folder = Path(entry.options.server.removeprefix("unix:")).parent
     try:
@@ -149,7 +149,7 @@ def _open_folder(entry: Entry) -> Path | None:
     return folder if ours and status.st_mode & 0o022 and not status.st_mode & stat.S_ISVTX else None
 
 
-def _serve(case: Case, entry: Entry) -> str:
+def _serve(case: Case, entry: HookEntry) -> str:
     """Return the command that begins a server for all hooks, by HTTP too, if possible here."""
     server = entry.options.server
     listen = () if server == str(default_address()) else ("--listen", server)
@@ -159,7 +159,7 @@ def _serve(case: Case, entry: Entry) -> str:
     return crabhook_command("serve", *listen, *next(filter(None, sent), ()))
 
 
-def _elsewhere(entry: Entry) -> str:
+def _elsewhere(entry: HookEntry) -> str:
     """Return another address of the owner's settings at which a server answers."""
     with suppress(CrabhookError):
         for address in config.load().listen:
@@ -184,7 +184,7 @@ def private_socket(case: Case) -> Iterator[Finding]:
                 yield from list(_open_to_others(case, entry, path)) or there
 
 
-def _open_to_others(case: Case, entry: Entry, path: Path) -> Iterator[Finding]:
+def _open_to_others(case: Case, entry: HookEntry, path: Path) -> Iterator[Finding]:
     title, above = case.title, path.parent
     try:
         folder, socket = above.lstat(), path.lstat()
@@ -239,7 +239,7 @@ def takes(case: Case) -> Iterator[Finding]:
         yield _told(case, entry, shown)
 
 
-def _told(case: Case, entry: Entry, shown: str) -> Finding:
+def _told(case: Case, entry: HookEntry, shown: str) -> Finding:
     heard, words = knock(entry.url, shown, os.environ.get("NODE_EXTRA_CA_CERTS", ""))
     if heard is Knock.FITS:
         return make_finding("server.http", "fine", entry=entry, heard=heard)
@@ -267,7 +267,7 @@ def _told(case: Case, entry: Entry, shown: str) -> Finding:
     return make_finding("server.http", "refused", mend, **fillings)
 
 
-def _in_settings(case: Case, entry: Entry) -> str:
+def _in_settings(case: Case, entry: HookEntry) -> str:
     """Return the token that the settings give to the agent, if they do."""
     for settings in case.hooked:
         if entry in settings.ours:
