@@ -129,11 +129,11 @@ def chosen(settings: Settings) -> "DeskOptions":
 def unhooked() -> tuple[str, ...]:
     """Return the agents whose readable user settings have no hook of ours."""
     from crabhook.install.settings_file import has_hooks  # noqa: PLC0415 - only a full screen asks
-    from crabhook.platforms.installation import Scope  # noqa: PLC0415 - likewise
+    from crabhook.platforms.installation import SettingsScope  # noqa: PLC0415 - likewise
 
     def hooked(agent: "Platform") -> bool:
         with suppress(CrabhookError):
-            return has_hooks(agent.settings.path(Scope.USER, Path(), os.environ))
+            return has_hooks(agent.settings.path(SettingsScope.USER, Path(), os.environ))
         return False
 
     return tuple(sorted(name for name, agent in PLATFORMS.items() if not hooked(agent)))

@@ -27,7 +27,13 @@ from crabhook.model.card import Stance
 from crabhook.model.errors import CrabhookError, InstallError
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.claude.settings import USUAL_URL, endpoint, export, served
-from crabhook.platforms.installation import MAX_WAIT, USUAL_WAIT, Installation, Scope, Transport
+from crabhook.platforms.installation import (
+    MAX_WAIT,
+    USUAL_WAIT,
+    Installation,
+    SettingsScope,
+    Transport,
+)
 from crabhook.platforms.interface import Platform
 from crabhook.server.address import (
     Address,
@@ -64,14 +70,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 add_place_arguments = declaring(
     "place",
-    {"named": ", ".join(PLATFORMS), "scopes": [scope.value for scope in Scope], "here": Path()},
+    {
+        "named": ", ".join(PLATFORMS),
+        "scopes": [scope.value for scope in SettingsScope],
+        "here": Path(),
+    },
 )
 
 
 def chosen_path(arguments: argparse.Namespace) -> Path:
     """Return the settings file that the arguments name."""
     agent = known(arguments.agent)
-    return agent.settings.path(Scope(arguments.scope), arguments.project, os.environ)
+    return agent.settings.path(SettingsScope(arguments.scope), arguments.project, os.environ)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -104,7 +114,7 @@ def _install(arguments: argparse.Namespace) -> None:
     if arguments.dry_run:
         sys.stdout.write(change.difference())
     else:
-        managed = arguments.scope == Scope.MANAGED
+        managed = arguments.scope == SettingsScope.MANAGED
         what = f"{agent.title}'s hooks for crabhook, {len(entries)} events"
         report(change, what, shared=managed)
         compiled = program.compile_hook()
@@ -166,7 +176,9 @@ def _installation(arguments: argparse.Namespace, agent: Platform) -> Installatio
             f"{agent.title} shows its own dialog only when its hooks have answered, so crabhook "
             f"cannot be its {stance}; it can be: {', '.join(agent.settings.stances)}"
         )
-    managed = arguments.scope == Scope.MANAGED and Scope.MANAGED in agent.settings.scopes
+    managed = (
+        arguments.scope == SettingsScope.MANAGED and SettingsScope.MANAGED in agent.settings.scopes
+    )
     if managed and arguments.server is None:
         raise InstallError(
             "managed settings are for every user of this machine, and each has a server of their "
@@ -270,9 +282,9 @@ def _troubles(
     change: SettingsChange,
 ) -> Iterator[str]:
     """Say what keeps the hooks from running, or from their expected effect."""
-    managed = arguments.scope == Scope.MANAGED
+    managed = arguments.scope == SettingsScope.MANAGED
     for switch in agent.settings.switches(change.text):
-        if not (managed and agent.settings.overridden(Scope.MANAGED, switch)):
+        if not (managed and agent.settings.overridden(SettingsScope.MANAGED, switch)):
             yield switch
     if managed:
         yield from program.unshared(installation.interpreter, installation.stub)
@@ -283,7 +295,7 @@ def _troubles(
         if file and not Path(file).exists():
             yield f"there is no {file} yet, and without it no hook reaches the server"
     yield from _unreached(agent, installation)
-    if arguments.scope == Scope.PROJECT:
+    if arguments.scope == SettingsScope.PROJECT:
         yield "these paths are this machine's; others who share the project's settings lack them"
     for scope in agent.settings.scopes:
         path = agent.settings.path(scope, arguments.project, os.environ)
@@ -420,7 +432,7 @@ def _everywhere(project: Path) -> Iterator[tuple[Platform, SettingsChange]]:
     """Yield each agent's settings that this user may change, with what takes our hooks out."""
     for agent in PLATFORMS.values():
         for scope in agent.settings.scopes:
-            if scope is not Scope.MANAGED:
+            if scope is not SettingsScope.MANAGED:
                 path = agent.settings.path(scope, project, os.environ)
                 yield agent, plan(path, without_hooks)
 

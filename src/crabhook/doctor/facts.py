@@ -18,7 +18,7 @@ from crabhook.install.entries import events_in, is_ours
 from crabhook.model.errors import InstallError, PayloadError
 from crabhook.model.json_source import Node, parse
 from crabhook.model.jsontext import Value, parse_object
-from crabhook.platforms.installation import START, START_CLOSED, Around, Brought, Scope
+from crabhook.platforms.installation import START, START_CLOSED, Around, Brought, SettingsScope
 from crabhook.platforms.interface import Platform
 
 MOST_PLUGINS = 500  # that are looked at
@@ -49,7 +49,7 @@ class Settings:
     """
 
     path: Path
-    scope: Scope | None
+    scope: SettingsScope | None
     text: str = ""
     problem: str = ""
     ours: tuple[HookEntry, ...] = ()
@@ -92,7 +92,7 @@ class Case:
     @property
     def used(self) -> bool:
         """Whether its user has settings, wherever its program is."""
-        return any(settings.scope is Scope.USER for settings in self.readable)
+        return any(settings.scope is SettingsScope.USER for settings in self.readable)
 
     @property
     def unreadable(self) -> tuple[Settings, ...]:
@@ -147,7 +147,7 @@ class Case:
     def is_own(self, entry: HookEntry) -> bool:
         """Whether an entry is in settings that no project brings, so that it may see the token."""
         scopes = [file.scope for file in self.hooked if entry in file.ours]
-        return self.wish.trusting or not set(scopes) <= {Scope.PROJECT, Scope.LOCAL}
+        return self.wish.trusting or not set(scopes) <= {SettingsScope.PROJECT, SettingsScope.LOCAL}
 
     def patience(self, entry: HookEntry) -> float:
         """Return how many seconds the agent waits for this hook."""
@@ -158,7 +158,7 @@ class Case:
         """Return the command that installs as an entry was, but for changes of an Installation."""
         settings = next(file for file in self.hooked if entry in file.ours)
         how = replace(installation(self.agent, settings.ours), **changes)  # type: ignore[arg-type]
-        scope = settings.scope or Scope.USER
+        scope = settings.scope or SettingsScope.USER
         return install_command(self.agent.name, scope, self.wish.project, how)
 
 
@@ -203,7 +203,7 @@ def _names(folder: Path) -> Sequence[str]:
 
 def places(
     agent: Platform, project: Path, environment: Mapping[str, str]
-) -> Iterable[tuple[Path, Scope | None]]:
+) -> Iterable[tuple[Path, SettingsScope | None]]:
     """Yield where an agent's settings are that count in a project, and for whom each file is."""
     seen = set()
     for scope in agent.settings.scopes:
@@ -219,7 +219,7 @@ def places(
             yield path, None
 
 
-def read(path: Path, scope: Scope | None) -> Settings:
+def read(path: Path, scope: SettingsScope | None) -> Settings:
     """Read a settings file; one that is not there holds nothing."""
     modules = tuple[str, ...]()
     try:

@@ -21,7 +21,7 @@ from crabhook.data_files import tables
 from crabhook.datatypes import frozen
 from crabhook.model.card import Stance
 from crabhook.platforms import PLATFORMS
-from crabhook.platforms.installation import USUAL_WAIT, Installation, Scope
+from crabhook.platforms.installation import USUAL_WAIT, Installation, SettingsScope
 from crabhook.server.address import asked_address
 from crabhook.ui.text.sentences import wrap_sentences
 
@@ -157,7 +157,7 @@ def crabhook_command(*words: str, as_root: bool = False) -> str:
 
 
 def install_command(
-    agent: str, scope: Scope, project: Path, how: Installation | None = None
+    agent: str, scope: SettingsScope, project: Path, how: Installation | None = None
 ) -> str:
     """Return the command that installs into an agent, by default in the usual way."""
     words = ["install", agent]
@@ -166,7 +166,7 @@ def install_command(
             words.append("--gate" if how.stance is Stance.GATE else "--companion")
         words += ["--fail-closed"] if how.fail_closed else []
         words += ["--transport", "http"] if how.url else []
-        usual = how.server == asked_address() and scope is not Scope.MANAGED
+        usual = how.server == asked_address() and scope is not SettingsScope.MANAGED
         options = {
             "--url": how.url,
             "--server": "" if usual else how.server,
@@ -175,13 +175,13 @@ def install_command(
         }
         words += [word for option, value in options.items() if value for word in (option, value)]
         words += ["--wait", str(how.wait)] if how.wait != USUAL_WAIT else []
-    return crabhook_command(*words, *_place(scope, project), as_root=scope is Scope.MANAGED)
+    return crabhook_command(*words, *_place(scope, project), as_root=scope is SettingsScope.MANAGED)
 
 
-def uninstall_command(agent: str, scope: Scope, project: Path) -> str:
+def uninstall_command(agent: str, scope: SettingsScope, project: Path) -> str:
     """Return the command that takes the hooks out of one scope's settings."""
     words = ("uninstall", agent, *_place(scope, project))
-    return crabhook_command(*words, as_root=scope is Scope.MANAGED)
+    return crabhook_command(*words, as_root=scope is SettingsScope.MANAGED)
 
 
 def edit_command(path: Path, problem: str = "") -> str:
@@ -201,10 +201,10 @@ def move_away_command(path: Path) -> str:
     return shlex.join(["mv", str(path), f"{path}.moved-away"])
 
 
-def _place(scope: Scope, project: Path) -> list[str]:
-    if scope is Scope.USER:
+def _place(scope: SettingsScope, project: Path) -> list[str]:
+    if scope is SettingsScope.USER:
         return []
-    if scope is Scope.MANAGED:
+    if scope is SettingsScope.MANAGED:
         return ["--scope", scope.value]
     where = [] if project == Path.cwd() else ["--project", str(project)]
     return ["--scope", scope.value, *where]

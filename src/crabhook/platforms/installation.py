@@ -33,7 +33,7 @@ Group = dict[str, object]
 """A matcher group of an agent's settings, or a handler in it: a JSON object to be written."""
 
 
-class Scope(StrEnum):
+class SettingsScope(StrEnum):
     """Whom a settings file is for."""
 
     USER = "user"
@@ -158,20 +158,20 @@ def observed(events: Rows[Any]) -> tuple[str, ...]:
 
 
 def settings_file(
-    title: str, variable: str, below_home: str, files: Mapping[Scope, str]
-) -> Callable[[Scope, Path, Mapping[str, str]], Path]:
+    title: str, variable: str, below_home: str, files: Mapping[SettingsScope, str]
+) -> Callable[[SettingsScope, Path, Mapping[str, str]], Path]:
     """Return the function that finds an agent's settings file by scope and project.
 
     The user's file is in the folder of `variable`, else in `below_home`. It raises InstallError for
     an unknown scope, or without a home.
     """
 
-    def path(scope: Scope, project: Path, environment: Mapping[str, str]) -> Path:
+    def path(scope: SettingsScope, project: Path, environment: Mapping[str, str]) -> Path:
         if scope not in files:
             raise InstallError(
                 f"{title} has no settings of the scope {scope}; name user or project"
             )
-        if scope is not Scope.USER:
+        if scope is not SettingsScope.USER:
             return project.absolute() / files[scope]
         if named := environment.get(variable):
             return Path(named).absolute() / files[scope]
@@ -278,13 +278,13 @@ class Settings:
     """
 
     stances: Mapping[Stance, str]
-    scopes: tuple[Scope, ...]
+    scopes: tuple[SettingsScope, ...]
     groups: Callable[[Installation], dict[str, Group]]
-    path: Callable[[Scope, Path, Mapping[str, str]], Path]
+    path: Callable[[SettingsScope, Path, Mapping[str, str]], Path]
     unreachable: str
     versions: tuple[str, ...]
     switches: Callable[[str], Iterator[str]] = lambda _: iter(())
-    overridden: Callable[[Scope | None, str], bool] = lambda _, __: False
+    overridden: Callable[[SettingsScope | None, str], bool] = lambda _, __: False
     troubles: Callable[[Path, Callable[[Path], bytes]], Iterator[str]] = lambda _, __: iter(())
     cautions: tuple[str, ...] = ()
     transports: tuple[Transport, ...] = (Transport.COMMAND,)

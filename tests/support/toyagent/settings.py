@@ -6,7 +6,7 @@ from pathlib import Path
 
 from crabhook.model.card import Stance
 from crabhook.platforms.event_table import Patience
-from crabhook.platforms.installation import Group, Installation, Scope, Settings, grouped
+from crabhook.platforms.installation import Group, Installation, Settings, SettingsScope, grouped
 from tests.support.toyagent import EVENTS
 
 
@@ -18,14 +18,14 @@ def _handler(installation: Installation, patience: Patience, _: str) -> Group:
 groups = grouped(EVENTS, _handler)
 
 
-def settings_path(_: Scope, __: Path, environment: Mapping[str, str]) -> Path:
+def settings_path(_: SettingsScope, __: Path, environment: Mapping[str, str]) -> Path:
     """Return where the toy keeps its settings."""
     return Path(environment["HOME"], ".toy", "settings.json")
 
 
 SETTINGS = Settings(
     stances={Stance.GATE: "Gate: every call of the toy is held."},
-    scopes=(Scope.USER,),
+    scopes=(SettingsScope.USER,),
     groups=groups,
     path=settings_path,
     unreachable="If no server can be reached, the toy plays on.",

@@ -16,7 +16,7 @@ from crabhook.doctor.finding import (
     uninstall_command,
 )
 from crabhook.model.card import Stance
-from crabhook.platforms.installation import Installation, Scope
+from crabhook.platforms.installation import Installation, SettingsScope
 from tests.unit.doctor.home import Home
 
 
@@ -39,7 +39,7 @@ def test_our_own_command_is_named_shortly_where_that_finds_it(
     ],
 )
 def test_what_was_installed_is_installed_once_more(home: Home, how: Installation) -> None:
-    words = shlex.split(install_command("claude", Scope.LOCAL, Path("/pro ject"), how))
+    words = shlex.split(install_command("claude", SettingsScope.LOCAL, Path("/pro ject"), how))
     parser = argparse.ArgumentParser()
     add_arguments(parser)
     asked = parser.parse_args(words[2:])
@@ -51,12 +51,15 @@ def test_what_was_installed_is_installed_once_more(home: Home, how: Installation
 
 
 def test_the_usual_way_is_said_shortly(home: Home) -> None:
-    assert install_command("claude", Scope.USER, home.project) == "crabhook install claude"
-    assert uninstall_command("codex", Scope.PROJECT, home.project) == (
+    assert install_command("claude", SettingsScope.USER, home.project) == "crabhook install claude"
+    assert uninstall_command("codex", SettingsScope.PROJECT, home.project) == (
         "crabhook uninstall codex --scope project"
     )
     gate = Installation("", "", Stance.GATE)
-    assert install_command("gemini", Scope.USER, home.project, gate) == "crabhook install gemini"
+    assert (
+        install_command("gemini", SettingsScope.USER, home.project, gate)
+        == "crabhook install gemini"
+    )
 
 
 def test_an_editor_is_opened_where_the_problem_is() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from crabhook.doctor.facts import Settings, read
-from crabhook.platforms.installation import Scope
+from crabhook.platforms.installation import SettingsScope
 from tests.unit.doctor.home import Home
 
 
@@ -15,8 +15,8 @@ def test_every_scope_is_looked_at_and_ours_told_from_others(home: Home) -> None:
     home.install("--scope", "project")
     home.change(lambda it: it["hooks"]["Stop"].append({"hooks": [{"type": "command"}]}))
     case = home.case()
-    assert [one.scope for one in case.settings if one.scope] == list(Scope)
-    assert [one.scope for one in case.hooked] == [Scope.USER, Scope.PROJECT]
+    assert [one.scope for one in case.settings if one.scope] == list(SettingsScope)
+    assert [one.scope for one in case.hooked] == [SettingsScope.USER, SettingsScope.PROJECT]
     assert [one.event for one in case.settings[0].others] == ["Stop"]
     assert case.entries[0].event in case.agent.decided
 
@@ -27,7 +27,11 @@ def test_the_home_folder_as_a_project_is_read_once(
     home.install()
     home.project = home.folder
     found = home.case().settings
-    assert [one.scope for one in found if one.scope] == [Scope.USER, Scope.LOCAL, Scope.MANAGED]
+    assert [one.scope for one in found if one.scope] == [
+        SettingsScope.USER,
+        SettingsScope.LOCAL,
+        SettingsScope.MANAGED,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -43,7 +47,7 @@ def test_the_home_folder_as_a_project_is_read_once(
 def test_a_file_that_cannot_be_used_says_why(tmp_path: Path, text: str, problem: str) -> None:
     path = tmp_path / "settings.json"
     path.write_text(text)
-    found = read(path, Scope.USER)
+    found = read(path, SettingsScope.USER)
     assert problem in found.problem
     assert bool(found.problem) == bool(problem)
     assert (found.ours, found.others) == ((), ())

@@ -10,7 +10,7 @@ from crabhook.install import program
 from crabhook.install.entries import with_hooks
 from crabhook.model.card import Stance
 from crabhook.platforms import PLATFORMS
-from crabhook.platforms.installation import Installation, Scope
+from crabhook.platforms.installation import Installation, SettingsScope
 from crabhook.server.address import default_address
 from tests.unit.doctor.home import Home
 
@@ -36,7 +36,7 @@ def as_installed(agent: str, how: Installation | None = None) -> str:
 
 
 def found_in(home: Home, text: str) -> Settings:
-    return read(home.write(home.settings, text), Scope.USER)
+    return read(home.write(home.settings, text), SettingsScope.USER)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from crabhook.model.card import Stance
 from crabhook.model.errors import InstallError
 from crabhook.model.json_source import Json, parse
 from crabhook.platforms.claude.settings import groups, overridden, switches
-from crabhook.platforms.installation import Group, Installation, Scope
+from crabhook.platforms.installation import Group, Installation, SettingsScope
 from tests.support.examples import examples
 
 PYTHON, STUB = "/opt/venv/bin/python", "/opt/venv/lib/crabhook/hook/run.py"
@@ -282,14 +282,14 @@ def test_a_switch_that_stops_our_hooks_is_named(key: str) -> None:
 @pytest.mark.parametrize(
     ("scope", "switch", "runs"),
     [
-        (Scope.USER, "disableAllHooks", True),
-        (Scope.PROJECT, "disableAllHooks", True),
-        (Scope.MANAGED, "disableAllHooks", False),
-        (Scope.MANAGED, "allowManagedHooksOnly", True),
-        (Scope.USER, "allowedHttpHookUrls", False),
+        (SettingsScope.USER, "disableAllHooks", True),
+        (SettingsScope.PROJECT, "disableAllHooks", True),
+        (SettingsScope.MANAGED, "disableAllHooks", False),
+        (SettingsScope.MANAGED, "allowManagedHooksOnly", True),
+        (SettingsScope.USER, "allowedHttpHookUrls", False),
     ],
 )
 def test_managed_hooks_run_whatever_others_settings_switch_off(
-    scope: Scope, switch: str, runs: bool
+    scope: SettingsScope, switch: str, runs: bool
 ) -> None:
     assert overridden(scope, f"{switch} is true in this file: …") is runs

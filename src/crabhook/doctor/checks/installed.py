@@ -30,7 +30,7 @@ from crabhook.install.program import moves
 from crabhook.install.settings_file import read_settings
 from crabhook.model.errors import CrabhookError, InstallError
 from crabhook.model.json_source import parse
-from crabhook.platforms.installation import MAX_WAIT, ConsentSources, Registered, Scope
+from crabhook.platforms.installation import MAX_WAIT, ConsentSources, Registered, SettingsScope
 
 _VERSION = re.compile(r"\d+\.\d+\.\d+\S*")
 WITHIN = 10.0  # seconds for the agent to say its version
@@ -117,7 +117,7 @@ def installed(case: Case) -> Iterator[Finding]:
         yield make_finding("hook.installed", "fine", "", figures, path=settings.path, closed=closed)
     if case.hooked:
         return
-    mend = install_command(case.agent.name, Scope.USER, case.wish.project)
+    mend = install_command(case.agent.name, SettingsScope.USER, case.wish.project)
     if case.wanted:
         yield make_finding("hook.installed", "missing", mend, title=case.title)
     else:
@@ -182,7 +182,7 @@ def switched_on(case: Case) -> Iterator[Finding]:
 
 
 def _switches(case: Case) -> Iterator[Finding]:
-    managed = any(settings.scope is Scope.MANAGED for settings in case.hooked)
+    managed = any(settings.scope is SettingsScope.MANAGED for settings in case.hooked)
     for settings in case.readable:
         for switch in case.agent.settings.switches(settings.text):
             if not (managed and case.agent.settings.overridden(settings.scope, switch)):
@@ -229,7 +229,7 @@ def _twice(case: Case) -> Iterator[Finding]:
             [(entry.event, entry.handler) for entry in of.ours] for of in (first, settings)
         )
         if here != there or not case.agent.settings.once:
-            scope = settings.scope or Scope.USER
+            scope = settings.scope or SettingsScope.USER
             mend = uninstall_command(case.agent.name, scope, case.wish.project)
             yield make_finding("hook.alone", "twice", mend, first=first.path, second=settings.path)
 
@@ -255,7 +255,7 @@ def permitted(case: Case) -> Iterator[Finding]:
     look = case.agent.settings.permitted
     if look is None or not case.entries:
         return
-    path = case.agent.settings.path(Scope.USER, case.wish.project, os.environ)
+    path = case.agent.settings.path(SettingsScope.USER, case.wish.project, os.environ)
     entries = tuple(
         Registered(settings.path, entry.event, entry.group, entry.place, entry.handler)
         for settings in case.hooked

@@ -23,8 +23,8 @@ from crabhook.platforms.installation import (
     Brought,
     Group,
     Installation,
-    Scope,
     Settings,
+    SettingsScope,
     Transport,
     Unseen,
     grouped,
@@ -35,9 +35,9 @@ _MANAGED: Mapping[str, str] = {"darwin": "/Library/Application Support/ClaudeCod
 """The folder of the managed settings, by platform; on any other it is in /etc."""
 
 _FILES = {
-    Scope.USER: "settings.json",
-    Scope.PROJECT: ".claude/settings.json",
-    Scope.LOCAL: ".claude/settings.local.json",
+    SettingsScope.USER: "settings.json",
+    SettingsScope.PROJECT: ".claude/settings.json",
+    SettingsScope.LOCAL: ".claude/settings.local.json",
 }
 _SWITCHES = {
     "disableAllHooks": "it switches every hook off, ours too",
@@ -77,9 +77,9 @@ groups = grouped(EVENTS, _handler, "${", "which Claude Code would replace")
 _unmanaged = settings_file("Claude Code", "CLAUDE_CONFIG_DIR", ".claude", _FILES)
 
 
-def settings_path(scope: Scope, project: Path, environment: Mapping[str, str]) -> Path:
+def settings_path(scope: SettingsScope, project: Path, environment: Mapping[str, str]) -> Path:
     """Return the absolute path of Claude Code's settings file for `scope`."""
-    if scope is Scope.MANAGED:
+    if scope is SettingsScope.MANAGED:
         return Path(_MANAGED.get(sys.platform, "/etc/claude-code"), "managed-settings.json")
     return _unmanaged(scope, project, environment)
 
@@ -147,11 +147,11 @@ def switches(text: str) -> Iterator[str]:
     yield from _sending_switches(document, _urls(document))
 
 
-def overridden(scope: Scope | None, switch: str) -> bool:
+def overridden(scope: SettingsScope | None, switch: str) -> bool:
     """Whether a switch, found in the settings of a scope, leaves managed hooks running."""
     name = switch.partition(" ")[0]
     return name == "allowManagedHooksOnly" or (
-        name == "disableAllHooks" and scope is not Scope.MANAGED
+        name == "disableAllHooks" and scope is not SettingsScope.MANAGED
     )
 
 
@@ -199,16 +199,16 @@ _USUAL = Path("hooks", "hooks.json")
 def brought(around: Around) -> Iterator[Brought]:
     """Yield the hooks of the plugins that are on in a project (Claude Code 2.1.330).
 
-    An installed plugin runs where `enabledPlugins` is true, by the last settings in `Scope`'s
-    order. One below `skills` of the user's or project's folder runs unless false. Plugins of
-    `--plugin-dir` are in no file.
+    An installed plugin runs where `enabledPlugins` is true, by the last settings in the order of
+    `SettingsScope`. One below `skills` of the user's or project's folder runs unless false. Plugins
+    of `--plugin-dir` are in no file.
     """
     try:
-        own = settings_path(Scope.USER, around.project, around.environment).parent
+        own = settings_path(SettingsScope.USER, around.project, around.environment).parent
     except InstallError:  # no home: then no plugins of the user's either
         return
     enabled: dict[str, Value] = {}
-    for scope in Scope:
+    for scope in SettingsScope:
         path = settings_path(scope, around.project, around.environment)
         enabled |= object_at(around.object_in(path), "enabledPlugins")
     named = around.environment.get("CLAUDE_CODE_PLUGIN_CACHE_DIR")
@@ -271,7 +271,7 @@ SETTINGS = Settings(
         Stance.GATE: "Gate: every tool call is held for the operator before Claude Code's own "
         "rules see it.",
     },
-    scopes=tuple(Scope),
+    scopes=tuple(SettingsScope),
     groups=groups,
     path=settings_path,
     switches=switches,

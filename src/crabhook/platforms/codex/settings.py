@@ -22,8 +22,8 @@ from crabhook.platforms.installation import (
     Installation,
     Permission,
     Registered,
-    Scope,
     Settings,
+    SettingsScope,
     grouped,
     settings_file,
 )
@@ -44,7 +44,7 @@ CAUTIONS: tuple[str, ...] = (
 _GONE = "crabhook is no longer where its hooks were installed from; run crabhook install codex"
 
 
-_FILES = {Scope.USER: "hooks.json", Scope.PROJECT: ".codex/hooks.json"}
+_FILES = {SettingsScope.USER: "hooks.json", SettingsScope.PROJECT: ".codex/hooks.json"}
 settings_path = settings_file("Codex", "CODEX_HOME", ".codex", _FILES)
 
 
@@ -156,7 +156,7 @@ SETTINGS = Settings(
         Stance.GATE: "Gate: every tool call is held for the operator before Codex's own rules "
         "see it, and what is allowed there is not asked again.",
     },
-    scopes=(Scope.USER, Scope.PROJECT),
+    scopes=(SettingsScope.USER, SettingsScope.PROJECT),
     groups=groups,
     path=settings_path,
     unreachable="If no server can be reached, Codex goes on by its own rules.",

@@ -22,8 +22,8 @@ from crabhook.platforms.installation import (
     Group,
     Installation,
     Permission,
-    Scope,
     Settings,
+    SettingsScope,
     grouped,
     settings_file,
 )
@@ -44,7 +44,7 @@ _GONE = "crabhook is no longer where its hooks were installed from; run crabhook
 _DENIED = '{"decision":"deny","reason":"' + _GONE + '"}'
 
 
-_FILES = dict.fromkeys((Scope.USER, Scope.PROJECT), ".gemini/settings.json")
+_FILES = dict.fromkeys((SettingsScope.USER, SettingsScope.PROJECT), ".gemini/settings.json")
 settings_path = settings_file("Gemini CLI", "GEMINI_CLI_HOME", "", _FILES)
 
 
@@ -136,7 +136,7 @@ def brought(around: Around) -> Iterator[Brought]:
     The last fitting rule in extension-enablement.json counts. A linked extension is elsewhere.
     """
     try:
-        user = settings_path(Scope.USER, around.project, around.environment)
+        user = settings_path(SettingsScope.USER, around.project, around.environment)
     except InstallError:  # no home: then no extensions either
         return
     extensions = user.with_name("extensions")
@@ -171,7 +171,7 @@ SETTINGS = Settings(
         Stance.GATE: "Gate: every tool call is held for the operator before Gemini CLI's own "
         "policy sees it.",
     },
-    scopes=(Scope.USER, Scope.PROJECT),
+    scopes=(SettingsScope.USER, SettingsScope.PROJECT),
     groups=groups,
     path=settings_path,
     switches=switches,

@@ -22,7 +22,7 @@ from crabhook.platforms.codex.settings import (
     troubles,
 )
 from crabhook.platforms.event_table import decided
-from crabhook.platforms.installation import Installation, Scope, observed, waiting
+from crabhook.platforms.installation import Installation, SettingsScope, observed, waiting
 from tests.support.client import SAMPLES
 from tests.support.codex_grammar import Fate, fate
 
@@ -135,17 +135,21 @@ def test_installing_twice_is_installing_once_and_foreign_hooks_stay() -> None:
 @pytest.mark.parametrize(
     ("scope", "environment", "expected"),
     [
-        (Scope.USER, {"HOME": "/home/u"}, "/home/u/.codex/hooks.json"),
-        (Scope.USER, {"HOME": "/home/u", "CODEX_HOME": "/conf"}, "/conf/hooks.json"),
-        (Scope.PROJECT, {"CODEX_HOME": "/conf"}, "/src/app/.codex/hooks.json"),
+        (SettingsScope.USER, {"HOME": "/home/u"}, "/home/u/.codex/hooks.json"),
+        (SettingsScope.USER, {"HOME": "/home/u", "CODEX_HOME": "/conf"}, "/conf/hooks.json"),
+        (SettingsScope.PROJECT, {"CODEX_HOME": "/conf"}, "/src/app/.codex/hooks.json"),
     ],
 )
-def test_a_scope_names_its_file(scope: Scope, environment: dict[str, str], expected: str) -> None:
+def test_a_scope_names_its_file(
+    scope: SettingsScope, environment: dict[str, str], expected: str
+) -> None:
     assert settings_path(scope, Path("/src/app"), environment) == Path(expected)
 
 
-@pytest.mark.parametrize(("scope", "words"), [(Scope.LOCAL, "scope local"), (Scope.USER, "HOME")])
-def test_what_codex_has_not_is_refused(scope: Scope, words: str) -> None:
+@pytest.mark.parametrize(
+    ("scope", "words"), [(SettingsScope.LOCAL, "scope local"), (SettingsScope.USER, "HOME")]
+)
+def test_what_codex_has_not_is_refused(scope: SettingsScope, words: str) -> None:
     with pytest.raises(InstallError, match=words):
         settings_path(scope, Path("/src/app"), {})
 

@@ -21,7 +21,7 @@ from crabhook.platforms.gemini.settings import (
     settings_path,
     switches,
 )
-from crabhook.platforms.installation import Installation, Scope, observed, waiting
+from crabhook.platforms.installation import Installation, SettingsScope, observed, waiting
 
 DECIDED = decided(EVENTS)
 HOLDABLE = waiting(EVENTS)
@@ -155,25 +155,29 @@ def test_installing_twice_is_installing_once_and_uninstalling_gives_the_text_bac
 @pytest.mark.parametrize(
     ("scope", "environment", "expected"),
     [
-        (Scope.USER, {"HOME": "/home/a"}, "/home/a/.gemini/settings.json"),
-        (Scope.USER, {"HOME": "/home/a", "GEMINI_CLI_HOME": "/g"}, "/g/.gemini/settings.json"),
-        (Scope.PROJECT, {}, "/p/.gemini/settings.json"),
+        (SettingsScope.USER, {"HOME": "/home/a"}, "/home/a/.gemini/settings.json"),
+        (
+            SettingsScope.USER,
+            {"HOME": "/home/a", "GEMINI_CLI_HOME": "/g"},
+            "/g/.gemini/settings.json",
+        ),
+        (SettingsScope.PROJECT, {}, "/p/.gemini/settings.json"),
     ],
 )
 def test_the_settings_lie_where_gemini_looks(
-    scope: Scope, environment: dict[str, str], expected: str
+    scope: SettingsScope, environment: dict[str, str], expected: str
 ) -> None:
     assert str(settings_path(scope, Path("/p"), environment)) == expected
 
 
 def test_a_scope_that_gemini_does_not_have_is_refused() -> None:
     with pytest.raises(InstallError, match="no settings of the scope local"):
-        settings_path(Scope.LOCAL, Path("/p"), {"HOME": "/h"})
+        settings_path(SettingsScope.LOCAL, Path("/p"), {"HOME": "/h"})
 
 
 def test_without_a_home_there_are_no_user_settings() -> None:
     with pytest.raises(InstallError, match="HOME is not set"):
-        settings_path(Scope.USER, Path("/p"), {})
+        settings_path(SettingsScope.USER, Path("/p"), {})
 
 
 @pytest.mark.parametrize(
