@@ -18,7 +18,7 @@ from crabhook.install.entries import events_in, is_ours
 from crabhook.model.errors import InstallError, PayloadError
 from crabhook.model.json_source import Node, parse
 from crabhook.model.jsontext import Value, parse_object
-from crabhook.platforms.installation import START, START_CLOSED, Around, Brought, SettingsScope
+from crabhook.platforms.installation import START, START_CLOSED, Around, PluginFile, SettingsScope
 from crabhook.platforms.interface import Platform
 
 MOST_PLUGINS = 500  # that are looked at
@@ -70,7 +70,7 @@ class Case:
     settings: tuple[Settings, ...]
     program: Path | None
     wanted: bool = False
-    brought: tuple[tuple[Brought, Settings], ...] = ()
+    brought: tuple[tuple[PluginFile, Settings], ...] = ()
 
     @property
     def title(self) -> str:
@@ -186,7 +186,7 @@ def brought(
     project: Path,
     environment: Mapping[str, str],
     read_object: Callable[[Path], Mapping[str, Value]] = object_in,
-) -> Iterator[Brought]:
+) -> Iterator[PluginFile]:
     """Yield the files of hooks that an agent's plugins bring, which need not be there."""
     around = Around(project.absolute(), environment, read_object, _names)
     files = dict.fromkeys(islice(agent.settings.brought(around), MOST_PLUGINS))

@@ -226,7 +226,7 @@ class ConsentSources:
 
 
 @frozen
-class Brought:
+class PluginFile:
     """A file of hooks that a plugin brings, and the command that switches the plugin off."""
 
     path: Path
@@ -294,7 +294,7 @@ class Settings:
     switch: str = "\0"
     once: bool = False
     permitted: Callable[[ConsentSources], Iterator[Permission]] | None = None
-    brought: Callable[[Around], Iterator[Brought]] = lambda _: iter(())
+    brought: Callable[[Around], Iterator[PluginFile]] = lambda _: iter(())
     unseen: tuple[Unseen, ...] = ()
 
     @property

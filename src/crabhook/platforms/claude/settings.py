@@ -20,9 +20,9 @@ from crabhook.platforms.claude.write import PATH, STANCE, WAIT
 from crabhook.platforms.event_table import Patience, decided
 from crabhook.platforms.installation import (
     Around,
-    Brought,
     Group,
     Installation,
+    PluginFile,
     Settings,
     SettingsScope,
     Transport,
@@ -196,7 +196,7 @@ _MANIFEST = Path(".claude-plugin", "plugin.json")
 _USUAL = Path("hooks", "hooks.json")
 
 
-def brought(around: Around) -> Iterator[Brought]:
+def brought(around: Around) -> Iterator[PluginFile]:
     """Yield the hooks of the plugins that are on in a project (Claude Code 2.1.330).
 
     An installed plugin runs where `enabledPlugins` is true, by the last settings in the order of
@@ -246,16 +246,16 @@ def _installed(around: Around, plugins: Path, name: str) -> Iterator[Path]:
             yield Path(path)
 
 
-def _hooks_of(around: Around, root: Path, name: str) -> Iterator[Brought]:
+def _hooks_of(around: Around, root: Path, name: str) -> Iterator[PluginFile]:
     """Yield a plugin's hook files: the usual one, and its manifest's."""
     without = shlex.join(["claude", "plugin", "disable", name])
-    yield Brought(root / _USUAL, without)
+    yield PluginFile(root / _USUAL, without)
     more = around.object_in(root / _MANIFEST).get("hooks")
     if isinstance(more, dict):
-        yield Brought(root / _MANIFEST, without)
+        yield PluginFile(root / _MANIFEST, without)
     for path in more if isinstance(more, list) else [more]:
         if isinstance(path, str):
-            yield Brought(root / path, without)
+            yield PluginFile(root / path, without)
 
 
 def _loopback(host: str) -> bool:

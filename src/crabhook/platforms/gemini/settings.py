@@ -17,11 +17,11 @@ from crabhook.platforms.event_table import Patience, decided
 from crabhook.platforms.gemini.events import EVENTS
 from crabhook.platforms.installation import (
     Around,
-    Brought,
     ConsentSources,
     Group,
     Installation,
     Permission,
+    PluginFile,
     Settings,
     SettingsScope,
     grouped,
@@ -130,7 +130,7 @@ def _object(sources: ConsentSources, path: Path) -> Mapping[str, Value]:
     return document if isinstance(document, dict) else {}
 
 
-def brought(around: Around) -> Iterator[Brought]:
+def brought(around: Around) -> Iterator[PluginFile]:
     """Yield the hooks of the extensions that are on in a project (Gemini CLI 0.61.0).
 
     The last fitting rule in extension-enablement.json counts. A linked extension is elsewhere.
@@ -150,7 +150,7 @@ def brought(around: Around) -> Iterator[Brought]:
         rules = object_at(enablement, name).get("overrides")
         if name and _is_on(rules if isinstance(rules, list) else [], around.project):
             without = shlex.join(["gemini", "extensions", "disable", name])
-            yield Brought(root / "hooks" / "hooks.json", without)
+            yield PluginFile(root / "hooks" / "hooks.json", without)
 
 
 def _is_on(rules: list[Value], project: Path) -> bool:
