@@ -29,7 +29,7 @@ from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.listener import Health, HealthPort, open_port
 from crabhook.server.grpc.permission import PermissionPort
 from crabhook.server.service.activation import open_behind
-from crabhook.server.unix_socket import Status
+from crabhook.server.unix_socket import ServerStatus
 from crabhook.server.watch import ListenerWatch
 from crabhook.store.interface import Leader, Role
 from crabhook.team.folder import Folder
@@ -223,11 +223,11 @@ class Listeners:
         """Show and record an incident of the server itself."""
         self.runner.warn(text)
 
-    def status(self, bound: Sequence[object]) -> Status:
+    def status(self, bound: Sequence[object]) -> ServerStatus:
         """Return the server's status; it listens at `bound`."""
         runner, where = self.runner, tuple(map(str, bound))
         pace = runner.pace
-        return Status(
+        return ServerStatus(
             os.getpid(),
             *runner.counts(),
             where,

@@ -19,7 +19,7 @@ from crabhook.server.address import (
     default_address,
     parse_address,
 )
-from crabhook.server.unix_socket import Status, claim_of, peer_of, read_status
+from crabhook.server.unix_socket import ServerStatus, claim_of, peer_of, read_status
 
 
 class BackgroundError(CrabhookError):
@@ -132,7 +132,7 @@ def is_listened_at(address: Address) -> bool:
 def status_of(path: Path) -> Mapping[str, object]:
     """Return the output of `crabhook status --json`; the pid is the listener's, not a file's."""
     pid = running_at(path)
-    defaults = asdict(Status(0, 0, 0, ()))
+    defaults = asdict(ServerStatus(0, 0, 0, ()))
     del defaults["pid"]
     kept = read_status(path) if pid is not None else {}
     return {

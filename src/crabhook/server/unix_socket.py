@@ -219,7 +219,7 @@ _LARGEST = 1 << 16  # bytes
 
 
 @frozen
-class Status:
+class ServerStatus:
     """A server's state: its addresses, its waiting cards, its attached desks.
 
     `troubles` are the faults, as desks show them.  `role`: alone, leader or standby. Where servers
@@ -256,12 +256,12 @@ def read_status(socket: Path) -> Mapping[str, object]:
     return {}
 
 
-async def keep_status(socket: Path, status: Callable[[], Status]) -> None:
+async def keep_status(socket: Path, status: Callable[[], ServerStatus]) -> None:
     """Write the server's state when it, or the file, changes; at the end, remove the file.
 
     `status` returns the current state.
     """
-    path, last_status = status_file(socket), Status(0, 0, 0, ())
+    path, last_status = status_file(socket), ServerStatus(0, 0, 0, ())
     written = None
     try:
         while True:

@@ -10,7 +10,7 @@ import pytest
 
 from crabhook.safe_open import write_own
 from crabhook.server import unix_socket
-from crabhook.server.unix_socket import Status, keep_status, read_status, status_file
+from crabhook.server.unix_socket import ServerStatus, keep_status, read_status, status_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,7 +29,9 @@ async def test_what_another_program_does_to_the_file_right_after_it_was_written_
             path.write_text('{"pid": 1}')
 
     monkeypatch.setattr(unix_socket, "write_own", write_and_lie)
-    keeping = asyncio.ensure_future(keep_status(socket, lambda: Status(os.getpid(), 2, 1, ())))
+    keeping = asyncio.ensure_future(
+        keep_status(socket, lambda: ServerStatus(os.getpid(), 2, 1, ()))
+    )
     async with asyncio.timeout(60):
         while len(written) < 2:  # noqa: ASYNC110 - a file
             await asyncio.sleep(0.01)
@@ -44,7 +46,9 @@ async def test_what_another_program_does_to_the_file_is_undone(
 ) -> None:
     monkeypatch.setattr(unix_socket, "LOOK_EVERY", 0.01)
     socket = tmp_path / "s"
-    keeping = asyncio.ensure_future(keep_status(socket, lambda: Status(os.getpid(), 2, 1, ())))
+    keeping = asyncio.ensure_future(
+        keep_status(socket, lambda: ServerStatus(os.getpid(), 2, 1, ()))
+    )
 
     async def told() -> None:
         async with asyncio.timeout(60):
