@@ -36,7 +36,7 @@ from crabhook.server.operators.service import (
     Watched,
     Whole,
 )
-from crabhook.team.call_signature import Call
+from crabhook.team.call_signature import SignedCall
 from crabhook.team.membership import Identified, Principal, Refused, Team
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class SignedIn:
 
 def touch(team: str, operator: str, challenge: bytes, sent: Sent) -> bytes:
     """Return what a person's authenticator would say of a call."""
-    return sha256(Call(team, operator, challenge, *sent, 0.0).text).digest()
+    return sha256(SignedCall(team, operator, challenge, *sent, 0.0).text).digest()
 
 
 def command_of(body: Mapping[str, Any]) -> Command:

@@ -172,7 +172,7 @@ Sign: TypeAlias = Callable[[bytes], Awaitable[bytes]]
 """Has a person's key sign a text; returns the signature without armour, or raises CrabhookError."""
 
 
-class Call(NamedTuple):
+class SignedCall(NamedTuple):
     """What is signed: a call by this person, to the server that made the challenge.
 
     `team` and `operator` are ids, `request` is the message as sent, and `at` is when the server
@@ -195,7 +195,7 @@ class Call(NamedTuple):
 
 
 def opened_by(
-    signature: bytes, call: Call, team: Team, principal: Principal, now: float
+    signature: bytes, call: SignedCall, team: Team, principal: Principal, now: float
 ) -> Identified:
     """Return the principal with the right to open, or why the call's signature does not give it."""
     if abs(now - call.at) > WITHIN:

@@ -20,7 +20,7 @@ from crabhook.cli.terminal import ask
 from crabhook.model.errors import CrabhookError
 from crabhook.present.safe import safe
 from crabhook.remote.desk import RemoteDesk
-from crabhook.team.call_signature import HEADER, NAMESPACE, WITHIN, Call, Sign, bare
+from crabhook.team.call_signature import HEADER, NAMESPACE, WITHIN, Sign, SignedCall, bare
 from crabhook.team.certificates import (
     SHORTEST,
     CertificateError,
@@ -141,7 +141,7 @@ class Signing(_Interceptor):
         desk, at = self._desk(), self._desk().now()
         rpc = bytes(call.method).decode() if isinstance(call.method, bytes) else call.method
         about = (desk.hello.operator, desk.hello.challenge, rpc.rpartition("/")[2])
-        signed = Call(self._team, *about, request.SerializeToString(), at)
+        signed = SignedCall(self._team, *about, request.SerializeToString(), at)
         shown = pb.SignedPresence(at=at, signature=await self._sign(signed.text))
         call.metadata.add(HEADER, shown.SerializeToString())
         return await go_on(call, request)

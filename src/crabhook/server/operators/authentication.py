@@ -12,7 +12,7 @@ from crabhook.model.actor import Operator, ShownBy
 from crabhook.server.core.runner import Runner
 from crabhook.server.metrics.tally import TurnedAway
 from crabhook.server.operators.refusals import Forbidden, NoRoom
-from crabhook.team.call_signature import Call, opened_by
+from crabhook.team.call_signature import SignedCall, opened_by
 from crabhook.team.membership import Identified, Permission, Principal, Refused, Target, Team
 
 OF_DEVICE, FROM_ADDRESS = 256, 1024  # open calls at once; many devices may share an address
@@ -90,7 +90,7 @@ class CertificateCaller:
         # Not for nan either: what was signed could not be written.
         if signed is None or not principal.closing or not 0 <= signed.at < _LATEST:
             return principal
-        call = Call(team.id, principal.operator, challenge, *sent, signed.at)
+        call = SignedCall(team.id, principal.operator, challenge, *sent, signed.at)
         return opened_by(signed.signature, call, team, principal, now)
 
     def shown_by(self, principal: Principal) -> ShownBy:

@@ -17,7 +17,7 @@ from crabhook.model.order import Order
 from crabhook.remote.inputs import Inputs
 from crabhook.remote.messages import request_of
 from crabhook.store.actors import actor_data
-from crabhook.team.call_signature import HEADER, WITHIN, Call, PublicKey
+from crabhook.team.call_signature import HEADER, WITHIN, PublicKey, SignedCall
 from crabhook.team.desk_keys import Credentials
 from crabhook.team.edit_team import with_key, without_key
 from crabhook.team.membership import SshKey, Team
@@ -74,7 +74,7 @@ class Attempt:
             "request": request.SerializeToString(),
             "at": self.now,
         }
-        made = signer.signature(Call(**{**told, **other}).text)
+        made = signer.signature(SignedCall(**{**told, **other}).text)
         return pb.SignedPresence(at=other.get("at", self.now), signature=made).SerializeToString()
 
 
