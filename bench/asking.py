@@ -18,7 +18,7 @@ from time import perf_counter, process_time
 
 from bench.inputs import DECIDED_EVENT, new_call
 from bench.process import BenchError, raise_file_limit, say
-from crabhook.hook.call import OK, Call
+from crabhook.hook.call import OK, HookCall
 from crabhook.hook.wire import GATE, permission_request, read_reply, request_headers, write_message
 
 _METHOD = "/crabhook.v1.PermissionService/RequestPermission"
@@ -46,7 +46,7 @@ class Line:
     def __init__(self, path: str) -> None:
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.socket.connect(path)
-        self._call: Call | None = None
+        self._call: HookCall | None = None
 
     def __repr__(self) -> str:
         return f"<Line {self._call!r}>"
@@ -54,7 +54,7 @@ class Line:
     def ask(self, request: bytes) -> None:
         """Send a request; the request before has been answered."""
         if self._call is None:
-            self._call = Call(_HEADERS, request)
+            self._call = HookCall(_HEADERS, request)
         else:
             self._call.again(_HEADERS, request)
         self._send()
@@ -86,7 +86,7 @@ class Line:
         """Hang up."""
         self.socket.close()
 
-    def _started(self) -> Call:
+    def _started(self) -> HookCall:
         assert self._call is not None  # noqa: S101 - asked of a line that was asked on
         return self._call
 

@@ -5,7 +5,7 @@ import contextlib
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crabhook.hook.call import Call
+from crabhook.hook.call import HookCall
 from crabhook.hook.huffman import read
 from crabhook.hook.wire import Malformed, read_headers, read_reply
 from tests.support.examples import examples
@@ -55,7 +55,7 @@ BOUND = 17 << 10 << 4  # far more than a frame, a block and a backlog together
 def test_whatever_a_peer_says_is_taken_in_or_is_malformed(
     *, pieces: list[bytes], step: int, whole: bool, size: int
 ) -> None:
-    call = Call(HEADERS, bytes(size))
+    call = HookCall(HEADERS, bytes(size))
     talk = b"".join(pieces)
     step = len(talk) or 1 if whole else step
     sent = 0
@@ -75,7 +75,7 @@ def test_whatever_a_peer_says_is_taken_in_or_is_malformed(
 def test_whatever_follows_an_answer_neither_changes_it_nor_answers_the_next(
     *, behind: list[bytes], later: list[bytes], stream: int
 ) -> None:
-    call = Call(HEADERS, b"question")
+    call = HookCall(HEADERS, b"question")
     call.feed(frame(SETTINGS) + head(*ACCEPTED) + frame(0, 0, 1, answer(b"yes")) + ending())
     call.feed(b"".join(behind))
     assert (call.status, call.message) == (0, b"yes")
@@ -96,7 +96,7 @@ def test_whatever_follows_an_answer_neither_changes_it_nor_answers_the_next(
 def test_an_answer_cut_off_anywhere_is_no_answer(parts: list[bytes], data: st.DataObject) -> None:
     message = b"".join(parts)
     talk = frame(SETTINGS) + head(*ACCEPTED) + frame(0, 0, 1, answer(message)) + ending()
-    call = Call(HEADERS, b"")
+    call = HookCall(HEADERS, b"")
     call.feed(talk[: data.draw(st.integers(0, len(talk) - 1))])
     assert call.status is None
     assert call.message == b""

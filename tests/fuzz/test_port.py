@@ -10,7 +10,7 @@ from random import Random
 
 import pytest
 
-from crabhook.hook.call import Call
+from crabhook.hook.call import HookCall
 from crabhook.hook.wire import Malformed, read_reply
 from crabhook.model.decision import Decision, Verdict
 from tests.fuzz import corpus
@@ -74,7 +74,7 @@ async def said_to(path: Path, talk: bytes) -> bytes:
 
 def answered(talk: bytes, heard: bytes) -> bytes:
     """What a client would print of what it heard, if it heard an answer at all."""
-    call = Call(b"", b"")
+    call = HookCall(b"", b"")
     with suppress(Malformed):
         call.feed(heard)
         if call.status == 0:

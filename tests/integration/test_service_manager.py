@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crabhook.hook.call import Call
+from crabhook.hook.call import HookCall
 from tests.support.client import Client, sample
 from tests.support.plain_desk import PlainDesk
 from tests.support.port import new_call, request, short_folder
@@ -203,7 +203,7 @@ def test_a_restarted_service_loses_nothing_that_waits() -> None:
             assert b"after the restart" in client.finish().stdout
 
 
-def stuck(address: str, call: Call) -> socket.socket:
+def stuck(address: str, call: HookCall) -> socket.socket:
     """Ask, and leave the server no room for its reply, so that it cannot be given."""
     line = socket.socket(socket.AF_UNIX)
     line.connect(address.removeprefix("unix:"))

@@ -14,7 +14,7 @@ import grpc
 from hpack import Encoder
 
 from crabhook.desk.updates import News
-from crabhook.hook.call import Call
+from crabhook.hook.call import HookCall
 from crabhook.model.card import Card
 from crabhook.server.address import Address, Tls, Tokens, UnixAddress
 from crabhook.server.core.runner import Runner
@@ -151,7 +151,7 @@ async def asking(channel: grpc.aio.Channel, asked: pb.PermissionRequest) -> Asyn
             await call.code()
 
 
-def new_call(asked: pb.PermissionRequest) -> Call:
+def new_call(asked: pb.PermissionRequest) -> HookCall:
     """The request as crabhook's own client carries it, for a connection without grpcio."""
     headers = [
         (":method", "POST"),
@@ -161,7 +161,7 @@ def new_call(asked: pb.PermissionRequest) -> Call:
         ("te", "trailers"),
         ("content-type", "application/grpc"),
     ]
-    return Call(Encoder().encode(headers), asked.SerializeToString())
+    return HookCall(Encoder().encode(headers), asked.SerializeToString())
 
 
 def path_of(port: Opened) -> Path:

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from hpack import Encoder
 
-from crabhook.hook.call import Call
+from crabhook.hook.call import HookCall
 from crabhook.hook.wire import Malformed
 from crabhook.server.address import Address, UnixAddress
 
@@ -31,7 +31,7 @@ async def send(
 ) -> int | None:
     """Send one request on a connection of its own; return the gRPC status of the answer, if any."""
     reader, writer = await connection(address, context)
-    call = Call(Encoder().encode(sent), body)
+    call = HookCall(Encoder().encode(sent), body)
     try:
         async with asyncio.timeout(WITHIN):
             writer.write(call.take())

@@ -65,7 +65,7 @@ _PREFACE = (
 )
 
 
-class Call:
+class HookCall:
     """One call; after its end, `again` begins another on the same connection.
 
     The caller gives received bytes to `feed`, and sends what `take` returns. `greeted`: the peer

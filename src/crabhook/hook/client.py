@@ -23,7 +23,7 @@ from crabhook.hook import (
     sockets,
     words,
 )
-from crabhook.hook.call import DEADLINE_EXCEEDED, OK, TEMPORARY, Call
+from crabhook.hook.call import DEADLINE_EXCEEDED, OK, TEMPORARY, HookCall
 from crabhook.hook.wire import (
     Malformed,
     WireReply,
@@ -96,7 +96,7 @@ class Request:
         self._id = posix.urandom(16).hex()
         self._secret = posix.urandom(16).hex()
         self.sock: sockets.socket | None = None
-        self.call: Call | None = None
+        self.call: HookCall | None = None
 
     def ask(self, payload: bytes) -> WireReply:
         """Ask until there is a reply; raise Unanswered when there will be none.
@@ -114,7 +114,7 @@ class Request:
             return _reply(Failover(self, payload, end).ask())
         accepted, give_up, pause = False, end, _FIRST_PAUSE
         while True:
-            self.call = call = Call(*self.written(payload, seconds=end - monotonic()))
+            self.call = call = HookCall(*self.written(payload, seconds=end - monotonic()))
             problem = self._attempt(call, accept_by=give_up, end_by=end)
             now = monotonic()
             if call.accepted:
@@ -148,7 +148,7 @@ class Request:
             self.sock.close()
             self.sock = None
 
-    def _attempt(self, call: Call, *, accept_by: float, end_by: float) -> str:
+    def _attempt(self, call: HookCall, *, accept_by: float, end_by: float) -> str:
         """Carry the call out once; return the reason why it got no answer."""
         server = self.options.server
         greet_by = min(accept_by, monotonic() + _GREETING_TIME)
@@ -186,7 +186,7 @@ class Request:
         )
 
 
-def _reply(call: Call) -> WireReply:
+def _reply(call: HookCall) -> WireReply:
     try:
         return read_reply(call.message)
     except Malformed as error:
@@ -194,7 +194,7 @@ def _reply(call: Call) -> WireReply:
 
 
 def carry(
-    sock: "sockets.socket", call: Call, greet_by: float, accept_by: float, end_by: float
+    sock: "sockets.socket", call: HookCall, greet_by: float, accept_by: float, end_by: float
 ) -> None:
     """Move bytes between a connected socket and the call until its end.
 

@@ -18,7 +18,7 @@ from crabhook.hook.call import (
     UNAVAILABLE,
     UNIMPLEMENTED,
     UNKNOWN,
-    Call,
+    HookCall,
 )
 from crabhook.hook.client import Request, carry, connect
 from crabhook.hook.wire import Malformed, printable
@@ -70,7 +70,7 @@ class _SilentError(ConnectionError):
     """A server sends nothing any more; it may be stopped only for a while."""
 
 
-class _PingedCall(Call):
+class _PingedCall(HookCall):
     """A call that knows when the server last sent bytes, and which leader it named."""
 
     def __init__(self, headers: bytes, message: bytes) -> None:
@@ -118,7 +118,7 @@ class Failover:
         self._failed_over = now + _FAILOVER
         self._pause = _FIRST_PAUSE
 
-    def ask(self) -> Call:
+    def ask(self) -> HookCall:
         """Return the answered call; raise Unanswered when there will be no answer."""
         greeting = _GREETED_WITHIN[0]
         while True:
@@ -144,7 +144,7 @@ class Failover:
             return not self._waits
         return begun >= self._failed_over or UNAVAILABLE not in self._statuses
 
-    def _round(self, greeting: float) -> Call | None:
+    def _round(self, greeting: float) -> HookCall | None:
         """Ask each server once; return the answered call, or None."""
         self._problems, self._statuses, self._greeted = {}, [], False
         left = list(self._servers)

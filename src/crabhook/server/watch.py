@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 from enum import Enum, auto
 from typing import Protocol
 
-from crabhook.hook.call import Call
+from crabhook.hook.call import HookCall
 from crabhook.hook.wire import Malformed, request_headers
 from crabhook.model.errors import CrabhookError
 from crabhook.server.address import Address, TcpAddress, UnixAddress
@@ -204,7 +204,7 @@ async def grpc_talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) 
     """Make a health call; any status is an answer."""
     secure = writer.get_extra_info("ssl_object") is not None
     headers = request_headers(_HEALTH, "localhost", secure=secure, token="", agent="crabhook")
-    call = Call(headers, b"")
+    call = HookCall(headers, b"")
     writer.write(call.take())
     try:
         while call.status is None:

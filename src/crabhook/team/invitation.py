@@ -21,7 +21,7 @@ from typing import Final
 
 from crabhook.data_files import tables
 from crabhook.datatypes import frozen
-from crabhook.hook.call import OK, UNAVAILABLE, Call
+from crabhook.hook.call import OK, UNAVAILABLE, HookCall
 from crabhook.hook.wire import Malformed, fields_of, request_headers, write_message
 from crabhook.model.errors import CrabhookError
 
@@ -183,7 +183,7 @@ def join(
     with closing(_line(invitation)) as line:
         shown = proof(secret, *who.fields)
         begin = write_message(who.joins, who.key, who.closing_key, who.name.encode(), shown)
-        call = Call(_headers(invitation, "BeginJoin"), begin)
+        call = HookCall(_headers(invitation, "BeginJoin"), begin)
         (nonce,) = _answer(line, call, monotonic() + ANSWER_WITHIN, 1)
         show(six_words(invitation.pin, nonce, *who.fields))
         call.again(_headers(invitation, "FinishJoin"), write_message(proof(secret, nonce)))
@@ -237,7 +237,7 @@ def _headers(invitation: Invitation, call: str) -> bytes:
     return request_headers(f"{SERVICE}/{call}", where, secure=True, token="", agent="crabhook-join")
 
 
-def _answer(line: ssl.SSLSocket, call: Call, by: float, fields: int) -> Sequence[bytes]:
+def _answer(line: ssl.SSLSocket, call: HookCall, by: float, fields: int) -> Sequence[bytes]:
     """Finish a call; return the answer's first fields, which are texts or bytes."""
     try:
         while call.status is None:

@@ -11,7 +11,7 @@ from h2.connection import H2Connection
 from h2.events import DataReceived, TrailersReceived
 from h2.exceptions import H2Error
 
-from crabhook.hook.call import Call
+from crabhook.hook.call import HookCall
 from crabhook.hook.wire import Malformed
 from tests.fuzz.mutation import frames
 from tests.fuzz.target import Target
@@ -39,9 +39,9 @@ SPARE = [
 ]  # fmt: skip
 
 
-def heard(talk: bytes, step: int, size: int) -> tuple[Call, bytes, str]:
+def heard(talk: bytes, step: int, size: int) -> tuple[HookCall, bytes, str]:
     """Feed a talk in steps; return the call, what it sends, and what it calls malformed."""
-    call, sent = Call(HEADERS, bytes(size)), b""
+    call, sent = HookCall(HEADERS, bytes(size)), b""
     try:
         for at in range(0, len(talk), step):
             call.feed(talk[at : at + step])

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabhook.hook import call as codes
-from crabhook.hook.call import Call
+from crabhook.hook.call import HookCall
 from crabhook.hook.wire import Malformed, request_headers
 from tests.support.examples import examples
 
@@ -51,19 +51,19 @@ def answer(message: bytes, *, announced: int | None = None) -> bytes:
     return b"\0" + size.to_bytes(4, "big") + message
 
 
-def greeted(message: bytes = b"question") -> Call:
-    call = Call(HEADERS, message)
+def greeted(message: bytes = b"question") -> HookCall:
+    call = HookCall(HEADERS, message)
     call.feed(frame(SETTINGS))
     return call
 
 
-def accepted() -> Call:
+def accepted() -> HookCall:
     call = greeted()
     call.feed(head(*ACCEPTED))
     return call
 
 
-def answered(behind: bytes = b"") -> Call:
+def answered(behind: bytes = b"") -> HookCall:
     """A call that was sent whole and has its answer, and what the peer said behind it."""
     call = accepted()
     call.take()
@@ -87,7 +87,7 @@ class Server:
         self.ended = False
         self.pings = 0
 
-    def meet(self, call: Call, *, grant: bool = True) -> None:
+    def meet(self, call: HookCall, *, grant: bool = True) -> None:
         """Exchange bytes until neither side has anything to say."""
         while True:
             from_us = call.take()
@@ -125,7 +125,7 @@ class Server:
 def test_a_payload_of_any_size_fits_through_any_window(
     size: int, window: int, frame_size: int, later_window: int
 ) -> None:
-    call = Call(HEADERS, b"x" * size)
+    call = HookCall(HEADERS, b"x" * size)
     server = Server(INITIAL_WINDOW_SIZE=window, MAX_FRAME_SIZE=frame_size)
     server.meet(call)
     server.h2.update_settings({h2.settings.SettingCodes.INITIAL_WINDOW_SIZE: later_window})
@@ -140,7 +140,7 @@ def test_a_payload_of_any_size_fits_through_any_window(
 
 
 def test_nothing_is_sent_beyond_the_window_the_peer_gives() -> None:
-    call = Call(HEADERS, b"x" * 500_000)
+    call = HookCall(HEADERS, b"x" * 500_000)
     server = Server()
     server.meet(call, grant=False)
     assert len(server.received) == 65_535
@@ -154,7 +154,7 @@ def test_nothing_is_sent_beyond_the_window_the_peer_gives() -> None:
 
 
 def test_a_window_can_sink_below_zero_while_in_use() -> None:
-    call = Call(HEADERS, b"x" * 100_000)
+    call = HookCall(HEADERS, b"x" * 100_000)
     assert call.take()
     call.feed(frame(SETTINGS, payload=setting(4, 10)))
     call.feed(frame(WINDOW, 0, 0, (1 << 20).to_bytes(4, "big")))
@@ -166,7 +166,7 @@ def test_a_window_can_sink_below_zero_while_in_use() -> None:
 
 def test_the_first_flight_asks_for_no_table_no_push_and_all_the_window() -> None:
     server = Server()
-    call = Call(HEADERS, b"question")
+    call = HookCall(HEADERS, b"question")
     events = server.h2.receive_data(call.take())
     changed = {
         code: change.new_value
@@ -184,7 +184,7 @@ def test_the_first_flight_asks_for_no_table_no_push_and_all_the_window() -> None
 @pytest.mark.parametrize("size", [0, 1, 16_379, 16_380, 200_000])
 @pytest.mark.parametrize("padding", [None, 0, 255])
 def test_an_answer_arrives_whole(size: int, padding: int | None) -> None:
-    call = Call(HEADERS, b"question")
+    call = HookCall(HEADERS, b"question")
     server = Server()
     server.meet(call)
     server.h2.send_headers(1, [*ACCEPTED, ("x-long", "y" * 40_000)])
@@ -206,7 +206,7 @@ def test_an_answer_arrives_whole(size: int, padding: int | None) -> None:
 
 @given(st.integers(1, 60))
 def test_bytes_may_come_in_pieces_of_any_size(step: int) -> None:
-    call = Call(HEADERS, b"question")
+    call = HookCall(HEADERS, b"question")
     bytes_in = (
         frame(SETTINGS) + head(*ACCEPTED) + frame(DATA, 0, 1, answer(b"yes")[:4])
         + frame(DATA, 0, 1, answer(b"yes")[4:]) + ending()
@@ -316,7 +316,7 @@ def test_a_status_that_is_no_number_is_unknown(written: str) -> None:
 
 
 def test_pings_are_answered_between_the_pieces_of_a_large_payload() -> None:
-    call = Call(HEADERS, b"x" * (8 << 20))
+    call = HookCall(HEADERS, b"x" * (8 << 20))
     wide = (1 << 30).to_bytes(4, "big")
     call.feed(frame(SETTINGS, payload=setting(4, 1 << 30)) + frame(WINDOW, 0, 0, wide))
     assert len(call.take()) < 1 << 20
@@ -345,7 +345,7 @@ NOT_HTTP2 = [
 @pytest.mark.parametrize("first", NOT_HTTP2)
 def test_a_peer_that_begins_with_anything_but_settings_speaks_no_http2(first: bytes) -> None:
     with pytest.raises(Malformed, match="does not speak HTTP/2"):
-        Call(HEADERS, b"").feed(first)
+        HookCall(HEADERS, b"").feed(first)
 
 
 MALFORMED_BEFORE_ACCEPTANCE = {
@@ -426,7 +426,7 @@ RECEIPT = request_headers("/s/Again", "localhost", secure=False, token="t", agen
 def test_a_second_question_goes_on_the_next_stream_of_the_same_connection(
     first: int, second: int, window: int
 ) -> None:
-    call = Call(HEADERS, b"x" * first)
+    call = HookCall(HEADERS, b"x" * first)
     server = Server(INITIAL_WINDOW_SIZE=window)
     for stream, message, path in ((1, b"x" * first, b"/s/M"), (3, b"y" * second, b"/s/Again")):
         if stream == 3:
@@ -513,7 +513,7 @@ def test_a_goodbye_behind_the_answer_is_heard() -> None:
 
 
 def test_room_the_peer_makes_behind_its_answer_is_room_for_the_second_question() -> None:
-    call = Call(HEADERS, bytes(65_530))  # with its length, all of the connection's window
+    call = HookCall(HEADERS, bytes(65_530))  # with its length, all of the connection's window
     call.feed(frame(SETTINGS) + head(*ACCEPTED))
     call.take()
     room = frame(WINDOW, 0, 0, (7).to_bytes(4, "big"))
@@ -523,7 +523,7 @@ def test_room_the_peer_makes_behind_its_answer_is_room_for_the_second_question()
 
 
 def test_a_question_nobody_heard_out_is_taken_back_before_the_second() -> None:
-    call = Call(HEADERS, b"x" * 500_000)
+    call = HookCall(HEADERS, b"x" * 500_000)
     server = Server()
     server.meet(call, grant=False)
     server.h2.send_headers(1, ACCEPTED)
@@ -540,7 +540,7 @@ def test_a_question_nobody_heard_out_is_taken_back_before_the_second() -> None:
 
 
 def test_what_was_put_back_goes_out_first_and_whole() -> None:
-    call = Call(HEADERS, b"question")
+    call = HookCall(HEADERS, b"question")
     flight = call.take()
     call.put_back(flight[10:])
     call.feed(frame(SETTINGS) + head(*ACCEPTED) + frame(DATA, 0, 1, answer(b"yes")) + ending())
