@@ -58,12 +58,16 @@ class Commit:
         else:
             self._on_end.append(hear)
 
+    def checked(self) -> Self:
+        """Return it; raises its error where it is over by one."""
+        if self.error is not None:
+            raise self.error
+        return self
+
     async def wait(self) -> bool:
         """Return whether it is on record, once it is over; raises its error."""
         if not self.over:
             over = Event()
             self.on_end(over.set)
             await over.wait()
-        if self.error is not None:
-            raise self.error
-        return self.recorded
+        return self.checked().recorded

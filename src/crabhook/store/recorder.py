@@ -152,16 +152,18 @@ class Recorder:
     def write(self, *changes: Change) -> Commit:
         """Write changes in one transaction; until it is over, nothing may be released.
 
-        Raises TicketError for an id with another secret, and DeposedError when decisions must not
-        be given any more; a storage that answers later refuses the commit by them.
+        It raises nothing: a TicketError for an id with another secret, or a DeposedError when
+        decisions must not be given any more, refuses the commit.
         """
         if self._given_up:
-            raise DeposedError("the record is closed, and another server may write it")
+            closed = "the record is closed, and another server may write it"
+            return Commit.refused(DeposedError(closed))
         if self._store is not None and self.error is None:
             try:
-                return self._write_to(self._store, changes)
-            except Exception as error:  # noqa: BLE001 - no fault may take a decision with it
-                self._see(error)
+                with self._faults_seen():
+                    return self._write_to(self._store, changes)
+            except (TicketError, DeposedError) as refusal:
+                return Commit.refused(refusal)
         self._backlog.add(changes, self._wall())
         return Commit.ended(recorded=False)
 

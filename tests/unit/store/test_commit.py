@@ -41,4 +41,6 @@ async def test_awaiting_one_that_was_refused_raises_why() -> None:
     for refused in (waiting, Commit.refused(GONE).wait()):
         with pytest.raises(OSError, match="gone"):
             await refused
+    with pytest.raises(OSError, match="gone"):
+        commit.checked()
     assert not commit.recorded

@@ -174,7 +174,7 @@ class Documents:
 
     def _put(self, name: str, text: str, words: str, by: Actor | None) -> Commit:
         # A decision by the new text is committed after the text.
-        return self._recorder.write(self.next(name, text, words, by))
+        return self._recorder.write(self.next(name, text, words, by)).checked()
 
     def next(self, name: str, text: str, words: str, by: Actor | None = None) -> Change:
         """Return the change that replaces a text, for the record at once.
@@ -299,7 +299,8 @@ class OwnTexts:
         words = f"the file {path}, of {_owner_of(path)}"
         version = before.version + 1 if before else 1
         document = Document(name, version, text, iso(now), words)
-        self._recorder.write(written(document, document.entry(before, now, {"kind": "file"})))
+        entry = document.entry(before, now, {"kind": "file"})
+        self._recorder.write(written(document, entry)).checked()
         self._known = {**self._known, name: document}
 
 

@@ -439,11 +439,9 @@ class Runner:
         """Write changes; refused where replies must not be sent any more."""
         if self.recorder is None:
             return RECORDED
-        try:
-            commit = self.recorder.write(*changes)
-        except DeposedError as error:
-            self._depose(error)
-            commit = Commit.refused(error)
+        commit = self.recorder.write(*changes)
+        if isinstance(commit.error, DeposedError):
+            self._depose(commit.error)
         self._announce_trouble(self.recorder)
         return commit
 
