@@ -6,8 +6,8 @@ from typing import TypeAlias, TypeVar
 
 from crabhook.datatypes import frozen
 from crabhook.desk.acts import Act, ActKey, Guard
-from crabhook.model.decision import Decision, Verdict
-from crabhook.ui.full.effects import Effect, Effects, Give
+from crabhook.model.decision import Decision
+from crabhook.ui.full.effects import Effect, Effects
 from crabhook.ui.full.filters import Filter, Mode
 from crabhook.ui.full.screen import Screen
 
@@ -28,24 +28,13 @@ Handler: TypeAlias = Callable[[Screen, str], Effects | None]
 
 
 @frozen
-class Leading:
-    """A handler that gives the decision `to`, or begins a dialog that does."""
-
-    to: Decision
-    do: Handler
-
-    def __call__(self, screen: Screen, key: str) -> Effects | None:
-        """Handle the key."""
-        return self.do(screen, key)
-
-
-@frozen
 class Key:
     """One row of the table.
 
     `shown` is the key's name for people. The help line shows `name` (rows without a name are only
     on the help page), the help page shows `does`. `do` gets the screen and the key; `guard` says
-    when. `act`: the act that it does, if it is one.
+    when. `act`: the act that it does, if it is one; `leads`: the decision about the selected card
+    that it gives or ends in, where that may be stricter than a held one.
     """
 
     keys: tuple[str, ...]
@@ -56,11 +45,7 @@ class Key:
     do: Handler
     when: Filter
     act: Act | None = None
-
-    @property
-    def leads(self) -> Decision | None:
-        """The decision about the selected card that the key leads to, if it is always this one."""
-        return self.do.to if isinstance(self.do, Leading) else None
+    leads: Decision | None = None
 
 
 @frozen
@@ -83,7 +68,7 @@ def group(title: str, when: Filter, *rows: tuple[str, str, str, Guard, Handler])
 def of_act(key: ActKey, when: Filter, do: Handler) -> Key:
     """Return the row of an act's key."""
     row = _key(when, key.key, key.label, key.means, key.guard, do)
-    return replace(row, act=key.act)
+    return replace(row, act=key.act, leads=key.leads)
 
 
 def _key(  # noqa: PLR0913, PLR0917 - the columns of a row
@@ -113,16 +98,6 @@ def _presses(name: str) -> tuple[str, ...]:
 def does(effect: Effect) -> Handler:
     """Return the handler that has the same effect in every view."""
     return lambda *_: (effect,)
-
-
-def gives(verdict: Verdict) -> Handler:
-    """Return the handler that gives the selected card a verdict with nothing beside it."""
-    return leads(Decision(verdict), does(Give(Decision(verdict))))
-
-
-def leads(to: Decision, do: Handler) -> Handler:
-    """Return the handler, which gives this decision or begins a dialog that does."""
-    return Leading(to, do)
 
 
 def by(do: Callable[[Screen, _Part], Effects | None], to: _Part) -> Handler:

@@ -93,7 +93,7 @@ def _handler(key: ActKey) -> Handler:
         handler = on.does(do.Give(act.decision()))
     if handler is None:
         handler = on.at_card(lambda screen, card: decide.by_line(act, card, screen.desk))
-    return handler if key.leads is None else on.leads(key.leads, handler)
+    return handler
 
 
 def _acts_at_a_card() -> Iterator[Key]:
