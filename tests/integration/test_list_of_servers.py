@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crabhook.store.postgres.connection import Line, connect
+from crabhook.store.postgres.connection import ConnectionThread, connect
 from tests.integration.test_shared_record import said, served, stands_by, until
 from tests.support.cluster import Cluster, running
 from tests.support.service import CRABHOOK, Service
@@ -180,15 +180,15 @@ def test_a_hook_whose_leader_stands_still_goes_on_to_the_next(cluster: Cluster, 
 @contextmanager
 def held_up(cluster: Cluster) -> Iterator[None]:
     """While the block lasts no commit of any server comes to its end."""
-    line = Line(cluster.url())
+    thread = ConnectionThread(cluster.url())
     try:
-        connection = line.wait(connect(cluster.url()))
-        line.wait(connection.execute("BEGIN"))
-        line.wait(connection.fetch("SELECT FROM crabhook.head FOR UPDATE"))
+        connection = thread.wait(connect(cluster.url()))
+        thread.wait(connection.execute("BEGIN"))
+        thread.wait(connection.fetch("SELECT FROM crabhook.head FOR UPDATE"))
         yield
-        line.wait(connection.close())
+        thread.wait(connection.close())
     finally:
-        line.close()
+        thread.close()
 
 
 @pytest.mark.thorough
