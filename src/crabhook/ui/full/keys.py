@@ -7,8 +7,8 @@ key at any moment; a test tries all combinations.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from crabhook.desk.acts import ACTS, Act, ActKey, Field, Guard, Place, key_of
 from crabhook.desk.acts import KEYS as KEYS_OF_ACTS
-from crabhook.desk.acts import Act, ActKey, Field, Guard, Place, key_of
 from crabhook.model.card import Card
 from crabhook.model.decision import Decision, Verdict
 from crabhook.present.summary import copied
@@ -128,7 +128,10 @@ def _of_the_desk(title: str, act: str, where: Filter, handler: Handler) -> Group
 def _in_a_form(*acts: str) -> Group:
     """Return the rows of acts that are done while a form of an MCP server is filled in."""
     keys = (key_of(act, Place.CARD) for act in acts)
-    return Group("", tuple(on.of_act(key, when.filling, _handler(key)) for key in keys))
+    return Group(
+        "",
+        tuple(on.of_act(key, when.filling & when.allowed(key.act), _handler(key)) for key in keys),
+    )
 
 
 # In the order of the help line, the most needed first.
@@ -145,7 +148,7 @@ TABLE: tuple[Group, ...] = (
     group("before what wants a second yes", when.doubting,
         ("enter", "yes, do it", "do what the line names", ARMED, on.focus(Focus.be_sure))),
     group("", when.at(Mode.SURE), ("escape", "back", "do nothing of it", FREE, _BACK)),
-    group("before sending answers", when.reviewing,
+    group("before sending answers", when.reviewing & when.allowed(ACTS["answer"]),
         ("enter y", "send", "send exactly the answers shown", READ, on.form(question.send))),
     group("in a form", when.in_the_form,
         ("space", "choose", "choose the marked row, or take the choice back",
@@ -186,7 +189,7 @@ TABLE: tuple[Group, ...] = (
          BEGIN, on.plan(lambda notes: notes.write(""))),
     ),
     group("many at once: while requests are marked, these decide the marked ones alone",
-        when.with_marks,
+        when.with_marks & when.allowed(ACTS["deny"]),
         ("a", "allow the marked",
          "allow all that are marked, once you have seen what", FREE, _marked(Verdict.ALLOW)),
         ("d", "deny the marked…", "deny all that are marked, with one reason",

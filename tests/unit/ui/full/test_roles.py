@@ -34,3 +34,11 @@ def test_a_key_of_another_role_says_so_and_does_nothing(monkeypatch: pytest.Monk
     sitting.press("a")
     assert sitting.screen.notice.text == "allow is for a decider, and you are a viewer"
     assert not sitting.decided()
+
+
+def test_what_is_marked_is_no_viewers_to_decide(monkeypatch: pytest.MonkeyPatch) -> None:
+    sitting = sitting_as("viewer", monkeypatch)
+    sitting.press("space")
+    assert "the marked" not in sitting.help_line()
+    monkeypatch.setattr(Replica, "role", lambda _: "decider")
+    assert "a allow the marked" in sitting.help_line()
