@@ -214,7 +214,7 @@ def test_a_team_is_founded_before_the_first_server_begins_the_record(url: str) -
         code, said, wrong = typist.finish()
     assert (code, wrong) == (0, "")
     assert "its first admin" in said
-    steps = [said.index(one) for one in ("desk use-server", "crabhook serve ", "operators invite")]
+    steps = [said.index(one) for one in ("desk use-server", "  crabhook serve", "operators invite")]
     assert steps == sorted(steps)
 
 
