@@ -319,6 +319,11 @@ class Policy:
         self.allow, self.leave = index(RuleVerdict.ALLOW), index(RuleVerdict.PASS)
         self.protected = protected.without(off)
         self._size = len(placed)
+        self.ends = sorted(
+            placed_rule.rule.expires
+            for placed_rule in placed
+            if placed_rule.rule.expires is not None
+        )
         self._risks = tuple(
             ruleset for ruleset in rulesets if ruleset.risks and ruleset.trust is not Trust.NONE
         )

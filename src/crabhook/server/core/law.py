@@ -14,6 +14,7 @@ import os
 from collections.abc import Awaitable, Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from math import inf
 from pathlib import Path
 from time import monotonic
@@ -42,12 +43,14 @@ from crabhook.rulebook.files import (
     Trusted,
     stamp_of,
 )
+from crabhook.rulebook.rulings import RememberedRulings
 
 if TYPE_CHECKING:
     from crabhook.policy.evaluate import Policy
 
 _LOG = logging.getLogger(__name__)
 
+_Judge: TypeAlias = Callable[[Event, Context], Ruling | None]
 Warner: TypeAlias = Callable[[Event], tuple[str, ...]]
 """Returns the first alarms of a card about an event."""
 
@@ -177,6 +180,7 @@ class Law:
         self._hanging: set[asyncio.Future[_There]] = set()
         self._looker = ThreadPoolExecutor(MOST_HANGING + 1, "crabhook-rules")
         self._looks = DirectoryLookups()  # into folders that agents search
+        self._rulings = RememberedRulings()
         self._ours = -inf  # when this server last changed the files
         self._told = False  # whether that change was already reported
         self._assessed = False  # whether a call was assessed; the first reads the table of programs
@@ -235,9 +239,9 @@ class Law:
         below = there.around.below if long else self._looks.recalled
         around = context_now(there.around, event, below)
         if not long:
-            return _judged(there.policy, event, around)
+            return _judged(partial(self._rulings.judge, there.policy), event, around)
         judging = asyncio.get_running_loop().run_in_executor
-        return await judging(None, _judged, there.policy, event, around)
+        return await judging(None, _judged, there.policy.judge, event, around)
 
     async def risk(self, event: Event, *, long: bool) -> Risk:
         """Return the risk of an event's call, by the last look at its project; for a card.
@@ -384,9 +388,9 @@ def _in_a_folder(event: Event) -> Event:
     return event if can_be else replace(event, cwd="/")
 
 
-def _judged(policy: "Policy", event: Event, around: Context) -> Ruling | None:
+def _judged(judge: _Judge, event: Event, around: Context) -> Ruling | None:
     try:
-        return policy.judge(event, around)
+        return judge(event, around)
     except Exception:  # noqa: BLE001 - a fault in judging is a question to a person
         _LOG.exception("the rules could not be asked about %s", event.name)
         return Ruling(RuleVerdict.ASK_OPERATOR, None, "the rules could not be asked: a fault")
