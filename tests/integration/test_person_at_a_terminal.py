@@ -125,7 +125,7 @@ GOLDEN = """\
   here because: no rule decides this, so you are asked
   asked by the main agent, mode default; 9:59 left
   #1 can be answered with: allow [note]; deny REASON; hand back; pass; edit TEXT; always allow;
-    > defer; halt REASON; message MESSAGE
+    > always deny; defer; halt REASON; message MESSAGE
 > 1 allow once
 ! #1 wants a second yes, to this: deletes /srv/cache (OUTSIDE the project); nothing was decided.
     > Write: 1 allow! or 1 deletes
@@ -168,8 +168,8 @@ def test_a_person_reads_sentences_and_is_asked_twice_before_a_danger(
     person: PersonsTerminal,
 ) -> None:
     command = "rm -rf /srv/cache && npm ci"
-    told = "tell MESSAGE"
-    risky = person.ask(told, "Bash", command=command, description="Clean build")
+    last_word = "message MESSAGE"
+    risky = person.ask(last_word, "Bash", command=command, description="Clean build")
     person.type("1 allow once", "1 deletes")
     person.type("1 deletes", "#1 ALLOWED")
     assert risky.finish().output["hookSpecificOutput"]["permissionDecision"] == "allow"
