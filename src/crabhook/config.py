@@ -244,7 +244,7 @@ def own_places() -> tuple[str, ...]:
 
     The state folder, the default socket's folder, and what the settings place elsewhere.
     """
-    from crabhook.hook import decoded, own_folder  # noqa: PLC0415 - few need the socket's folder
+    from crabhook.hook import decoded, own_folder  # few need the socket's folder
 
     places = [str(state_folder()), decoded(own_folder())]
     with suppress(SettingsError):

@@ -69,7 +69,7 @@ def write_own(path: Path, content: bytes, *, new: bool = False) -> None:
 
     `new`: an existing file stays. Raises OSError, then as FileExistsError.
     """
-    from tempfile import NamedTemporaryFile  # noqa: PLC0415 - slow, and most that read never write
+    from tempfile import NamedTemporaryFile  # slow, and most that read never write
 
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with NamedTemporaryFile(dir=path.parent, delete=False) as file:

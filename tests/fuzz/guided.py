@@ -25,7 +25,7 @@ class Run:
 
     def __init__(self, name: str, seconds: float, folder: Path) -> None:
         with atheris.instrument_imports(include=["crabhook"]):
-            from tests.fuzz.target import load  # noqa: PLC0415 - while it is instrumented
+            from tests.fuzz.target import load
 
             self._target = load(name)
         self._folder = folder

@@ -70,7 +70,7 @@ class Watched:
 
     def watch(self) -> None:
         """Learn of the runner when it is made, and answer the signal from then on."""
-        from crabhook.server.core.runner import Runner  # noqa: PLC0415 - after the clock was changed
+        from crabhook.server.core.runner import Runner
 
         made = Runner.__init__
 
@@ -114,7 +114,7 @@ def main() -> NoReturn:
     if memory == SMALL_ONE:
         forget_soon()
     Watched(Path(counts)).watch()
-    from crabhook.__main__ import main as crabhook  # noqa: PLC0415 - after the clock was changed
+    from crabhook.__main__ import main as crabhook
 
     sys.argv = ["crabhook", *arguments]
     sys.exit(crabhook())

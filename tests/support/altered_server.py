@@ -31,7 +31,7 @@ def alter(clock: Path, patience: str) -> None:
 def main() -> NoReturn:
     """Serve under the clock and with the patience that the command line names."""
     alter(Path(sys.argv[1]), sys.argv[2])
-    from crabhook.__main__ import main as crabhook  # noqa: PLC0415 - after the clock was changed
+    from crabhook.__main__ import main as crabhook
 
     sys.argv = ["crabhook", *sys.argv[3:]]
     sys.exit(crabhook())

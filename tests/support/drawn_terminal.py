@@ -61,7 +61,7 @@ Row = list[tuple[Look, str]]
 
 def emulator(columns: int, rows: int) -> tuple[Any, Callable[[str], None]]:
     """Return a screen of pyte's, and what draws a program's output on it."""
-    from pyte import Screen, Stream  # noqa: PLC0415 - few tests draw
+    from pyte import Screen, Stream
 
     class Emulated(Screen):  # type: ignore[misc, unused-ignore] - pyte has no types
         def reset_mode(self, *modes: int, **how: Any) -> None:

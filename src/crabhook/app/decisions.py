@@ -44,8 +44,8 @@ class DecisionLog:
 
     def begin(self, runner: Runner) -> None:
         """Log each decision from now on, the server's own news, and observed events at debug."""
-        from crabhook.present.summary import summary  # noqa: PLC0415 - the other desks have it
-        from crabhook.store.redact import Redactor  # noqa: PLC0415 - only a headless desk logs
+        from crabhook.present.summary import summary  # the other desks have it
+        from crabhook.store.redact import Redactor  # only a headless desk logs
 
         redactor = Redactor(secrets.token_bytes(16))
         self._texts = lambda event, decided: (
@@ -91,7 +91,7 @@ class Day:
 
     async def begin(self, place: Place) -> "Tally":
         """Count all decisions from now on, and those of today before, from the record."""
-        from crabhook.ui.tally import Tally  # noqa: PLC0415 - hooks can connect meanwhile
+        from crabhook.ui.tally import Tally  # hooks can connect meanwhile
 
         tally = self._tally = Tally()
         await asyncio.to_thread(count_today, tally, place)

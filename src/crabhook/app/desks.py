@@ -78,8 +78,8 @@ async def _plain(wired: Wired, settings: Settings, where: str, release: Callable
     write = standard_writer(words=a_person)
     with suppress(OSError):  # nobody reads it; the desk notices that too
         await write(f"· listening on {where}")
-    from crabhook.ui.plain import desk as plain  # noqa: PLC0415 - hooks can connect meanwhile
-    from crabhook.ui.plain.person import Detail  # noqa: PLC0415
+    from crabhook.ui.plain import desk as plain  # hooks can connect meanwhile
+    from crabhook.ui.plain.person import Detail
 
     tally = await wired.day.begin(settings.store or state_folder())
     try:
@@ -92,7 +92,7 @@ async def _plain(wired: Wired, settings: Settings, where: str, release: Callable
 
 
 async def _full(wired: Wired, settings: Settings, where: str) -> None:
-    from crabhook.ui.full import app  # noqa: PLC0415 - the other desks do not need it
+    from crabhook.ui.full import app  # the other desks do not need it
 
     tally = await wired.day.begin(settings.store or state_folder())
     waiting = await app.run(LocalDesk(wired.runner, OWNER), options=chosen(settings), title=where)
@@ -102,8 +102,8 @@ async def _full(wired: Wired, settings: Settings, where: str) -> None:
 
 def chosen(settings: Settings) -> "DeskOptions":
     """Return the operator's options for the full screen."""
-    from crabhook.ui.options import Attention, CardKind, DeskOptions  # noqa: PLC0415
-    from crabhook.ui.text.style import (  # noqa: PLC0415 - as above
+    from crabhook.ui.options import Attention, CardKind, DeskOptions
+    from crabhook.ui.text.style import (  # as above
         Theme,
         draws_letters,
         theme_in,
@@ -128,8 +128,8 @@ def chosen(settings: Settings) -> "DeskOptions":
 
 def unhooked() -> tuple[str, ...]:
     """Return the agents whose readable user settings have no hook of ours."""
-    from crabhook.install.settings_file import has_hooks  # noqa: PLC0415 - only a full screen asks
-    from crabhook.platforms.installation import SettingsScope  # noqa: PLC0415 - likewise
+    from crabhook.install.settings_file import has_hooks  # only a full screen asks
+    from crabhook.platforms.installation import SettingsScope  # likewise
 
     def hooked(agent: "Platform") -> bool:
         with suppress(CrabhookError):
@@ -194,7 +194,7 @@ class Follower:
 
     async def keep(self) -> None:
         """Follow the record until cancelled."""
-        from crabhook.store.postgres.standby_reader import StandbyReader  # noqa: PLC0415 - few servers need it
+        from crabhook.store.postgres.standby_reader import StandbyReader  # few servers need it
 
         reader = StandbyReader(self._url, state_folder())
         try:

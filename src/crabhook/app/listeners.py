@@ -61,7 +61,7 @@ def team_of(settings: Settings, *, needed: bool) -> "TeamReader | None":
     wanted, folder = needed or settings.operators, Folder(config.team_folder())
     if not folder.exists or (settings.headless and not wanted):
         return None
-    from crabhook.team.team_file import TeamReader  # noqa: PLC0415 - most have no team
+    from crabhook.team.team_file import TeamReader  # most have no team
 
     try:
         team = TeamReader(folder)
@@ -118,8 +118,8 @@ async def open_to_desks(
     if team is None or (settings.headless and not settings.operators):
         yield ()
         return
-    from crabhook.server.operators.listener import open_operators  # noqa: PLC0415 - few have one
-    from crabhook.server.operators.service import OperatorService  # noqa: PLC0415 - likewise
+    from crabhook.server.operators.listener import open_operators  # few have one
+    from crabhook.server.operators.service import OperatorService  # likewise
 
     where = parse_address(settings.operators or OWN_DESKS)
     if not isinstance(where, TcpAddress):
@@ -148,7 +148,7 @@ async def watched(team: "TeamReader | None", runner: Runner, faults: Faults) -> 
     team.warn = runner.warn
     looking: list[Coroutine[object, object, object]] = [team.keep()]
     if team.shared and runner.role is Role.STANDBY:
-        from crabhook.server.core.documents import follow  # noqa: PLC0415 - few share a record
+        from crabhook.server.core.documents import follow  # few share a record
 
         looking.append(follow(team))
     with faults.reporting(lambda: team.trouble):
@@ -263,14 +263,14 @@ class Listeners:
         async with AsyncExitStack() as opened:
             bound: list[object] = [*await opened.enter_async_context(port)]
             if settings.ndjson is not None:
-                from crabhook.server.ndjson import bridge  # noqa: PLC0415 - few servers have one
+                from crabhook.server.ndjson import bridge  # few servers have one
 
                 lines = AnonymousIntake(self.runner, wait=settings.wait, named=bridge.NAMED)
                 self._switches.append(lines.switch_to)
                 harness = bridge.open_bridge(lines, settings.ndjson, self.watch)
                 bound.append(await opened.enter_async_context(harness))
             if settings.http is not None and metrics:
-                from crabhook.server.http import listener  # noqa: PLC0415 - aiohttp: slow
+                from crabhook.server.http import listener  # aiohttp: slow
 
                 intake = AnonymousIntake(self.runner, wait=settings.wait, named=listener.NAMED)
                 self._switches.append(intake.switch_to)

@@ -136,7 +136,7 @@ class Server:
         self._desk: asyncio.Future[None] | None = None
         self._metrics: Metrics | None = None
         if settings.http is not None:  # only there can metrics be read
-            from crabhook.server.metrics import collector  # noqa: PLC0415 - see above
+            from crabhook.server.metrics import collector  # see above
 
             self._metrics = collector.Metrics()
         self._leaving = Leaving()
@@ -225,7 +225,7 @@ class Server:
 
     async def _texts_of_all(self, place: Place) -> "Documents | None":
         """Return a shared record's documents, at its leader; learn which token all admit."""
-        from crabhook.server.core import documents as of_all  # noqa: PLC0415 - few share a record
+        from crabhook.server.core import documents as of_all  # few share a record
 
         tokens, team = self._admitted.tokens, self._admitted.team
         if self._recorder is None:
@@ -246,7 +246,7 @@ class Server:
         files = replace(rule_files(), shared=documents)
         law = Law(files, self._others.at)
         if recorder is not None and documents is None:
-            from crabhook.server.core.documents import OwnTexts  # noqa: PLC0415 - after the port's modules
+            from crabhook.server.core.documents import OwnTexts  # after the port's modules
 
             law = Law(files, self._others.at, OwnTexts(recorder, files).take)
         faults = Faults(self._faults)

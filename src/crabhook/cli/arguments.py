@@ -131,8 +131,8 @@ class SharedDocuments:
         """Return the signer; the passphrase is asked for once."""
         if not self.takes_a_passphrase:
             return None
-        from crabhook.cli.team.asking import with_passphrase, yours  # noqa: PLC0415 - it needs cryptography
-        from crabhook.team.team_file import authority_of, team_in  # noqa: PLC0415 - likewise
+        from crabhook.cli.team.asking import with_passphrase, yours  # it needs cryptography
+        from crabhook.team.team_file import authority_of, team_in  # likewise
 
         folder = Folder(config.team_folder())
         return with_passphrase(yours(team_in(folder).name), partial(authority_of, folder)).sign
@@ -140,9 +140,9 @@ class SharedDocuments:
 
 def _operator_here() -> tuple[str, str] | None:
     """Return the ids of the operator and device whose team keys are on this machine."""
-    from crabhook.team.desk_keys import desk_of  # noqa: PLC0415 - it needs cryptography
-    from crabhook.team.membership import Principal  # noqa: PLC0415 - likewise
-    from crabhook.team.team_file import team_in  # noqa: PLC0415 - likewise
+    from crabhook.team.desk_keys import desk_of  # it needs cryptography
+    from crabhook.team.membership import Principal  # likewise
+    from crabhook.team.team_file import team_in  # likewise
 
     team = team_in(Folder(config.team_folder()))
     with suppress(TeamError):
@@ -226,7 +226,7 @@ def pull_rules(arguments: argparse.Namespace) -> int:
         say(f"The files of this machine are as the rules in {there.where}: nothing is to be done.")
         return 0
     if not arguments.yes or _widens(there, changed):
-        from crabhook.cli.consent import consent  # noqa: PLC0415 - it reads rules
+        from crabhook.cli.consent import consent  # it reads rules
 
         consent(rule_files(), [], "Write this into the files of this machine?")
     for name, (path, _) in changed.items():
@@ -237,8 +237,8 @@ def pull_rules(arguments: argparse.Namespace) -> int:
 
 def _widens(there: SharedDocuments, changed: Mapping[str, tuple[Path, str]]) -> bool:
     """Whether the shared texts let more happen than those of this machine."""
-    from crabhook.policy.rulefile import read_rules  # noqa: PLC0415 - slow, as is the next
-    from crabhook.rulebook.edit import widening  # noqa: PLC0415
+    from crabhook.policy.rulefile import read_rules  # slow, as is the next
+    from crabhook.rulebook.edit import widening
 
     if TRUSTED in changed:
         return True
@@ -266,7 +266,7 @@ def _named(document: Document) -> str:
 
 def _show(old: str, new: str, old_name: str, new_name: str) -> None:
     """Print the difference between two texts."""
-    import difflib  # noqa: PLC0415 - for push and pull alone
+    import difflib  # for push and pull alone
 
     lines = (old.splitlines(), new.splitlines())
     for line in difflib.unified_diff(*lines, old_name, new_name, lineterm=""):

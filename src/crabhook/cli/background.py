@@ -170,7 +170,7 @@ def _for_desks(settings: config.Settings) -> Sequence[str]:
     there = Folder(config.team_folder()).exists
     if not there and not takes_a_person():
         return ()
-    from crabhook.cli.team.inviting import finished_here, found_here  # noqa: PLC0415 - for a team
+    from crabhook.cli.team.inviting import finished_here, found_here  # for a team
 
     if there:
         finished_here(server)

@@ -171,7 +171,7 @@ def reporting(
     command: str, act: Callable[[argparse.Namespace], object], arguments: argparse.Namespace
 ) -> int:
     """Do `act`; print the text that it returns, or its failure's reason; return the exit code."""
-    from crabhook.ui.console import say  # noqa: PLC0415 - the hook's side has no use for it
+    from crabhook.ui.console import say  # the hook's side has no use for it
 
     try:
         done = act(arguments)
@@ -188,7 +188,7 @@ def reporting(
 
 def servers(text: str) -> str:
     """Return an address of a server, or a list of them, as a person wrote it."""
-    from crabhook.hook.failover import fault_in  # noqa: PLC0415 - few commands take servers
+    from crabhook.hook.failover import fault_in  # few commands take servers
 
     if fault := fault_in(text):
         raise argparse.ArgumentTypeError(fault)
@@ -214,7 +214,7 @@ class Parser(argparse.ArgumentParser):
 
 def meant(wrong: str, words: Iterable[str]) -> str:
     """Return "; did you mean …?" with the nearest of the known words, or nothing."""
-    from difflib import get_close_matches  # noqa: PLC0415 - slow, and only for slips
+    from difflib import get_close_matches  # slow, and only for slips
 
     near = get_close_matches(wrong, sorted(set(words)), n=1)
     return f"; did you mean {near[0]}?" if near else ""
@@ -267,8 +267,8 @@ def _installer() -> str:
 
 def _source() -> str:
     """Return crabhook with the extra, from this installation's source."""
-    import json  # noqa: PLC0415 - slow, and seldom needed, as is the next
-    from importlib.metadata import PackageNotFoundError, distribution  # noqa: PLC0415
+    import json  # slow, and seldom needed, as is the next
+    from importlib.metadata import PackageNotFoundError, distribution
 
     name = f"crabhook[{EXTRA}]"
     try:

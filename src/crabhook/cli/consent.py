@@ -86,9 +86,9 @@ def _asks_passphrase(files: RuleFiles, shown: str) -> bool:
     oldest = min(made, key=lambda path: path.stat().st_mtime, default=None)
     if oldest is None and not team.authority_key.exists():
         return False
-    from crabhook.cli.team.asking import with_passphrase, yours  # noqa: PLC0415 - it needs cryptography
-    from crabhook.team.desk_keys import DeskFolder  # noqa: PLC0415 - likewise
-    from crabhook.team.team_file import authority_of, team_in  # noqa: PLC0415 - likewise
+    from crabhook.cli.team.asking import with_passphrase, yours  # it needs cryptography
+    from crabhook.team.desk_keys import DeskFolder  # likewise
+    from crabhook.team.team_file import authority_of, team_in  # likewise
 
     name = ""
     opened: Callable[[str], object] = partial(authority_of, team)

@@ -33,7 +33,7 @@ add_arguments = declaring("demo")
 def run(arguments: argparse.Namespace) -> int:
     """Play the demo; with no terminal it plays the operator too and prints the transcript."""
     if arguments.team:
-        from crabhook.cli.team import demo  # noqa: PLC0415 - most people are alone
+        from crabhook.cli.team import demo  # most people are alone
 
         demo.play()
         return 0
@@ -113,8 +113,8 @@ async def _played(runner: Runner, agent: Agent, *, full_screen: bool) -> int:
 
 async def _desk(desk: Desk, over: "asyncio.Future[str]", *, full_screen: bool) -> None:
     if full_screen:
-        from crabhook.ui.full import app  # noqa: PLC0415 - the plain desk needs none of these
-        from crabhook.ui.text.style import draws_letters, theme_in  # noqa: PLC0415
+        from crabhook.ui.full import app  # the plain desk needs none of these
+        from crabhook.ui.text.style import draws_letters, theme_in
 
         theme, letters = theme_in(os.environ, Theme.AUTO), draws_letters(sys.stdout, os.environ)
         options = DeskOptions(theme=theme, ascii=not letters)

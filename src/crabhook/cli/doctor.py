@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _examined(arguments: argparse.Namespace) -> Iterator[Finding]:
     if arguments.agent == DESK:
-        from crabhook.doctor.checks.desk import examine_desks  # noqa: PLC0415 - needs the extra
+        from crabhook.doctor.checks.desk import examine_desks  # needs the extra
 
         yield from examine_desks(config.config_folder())
         return

@@ -139,7 +139,7 @@ def _join(arguments: argparse.Namespace) -> None:
             "--join says which server is asked and with what, and is used up by that: "
             "leave out --server, --token-file, --tls-ca and --dry-run"
         )
-    from crabhook.cli.team.attaching import join_machine  # noqa: PLC0415 - few machines join
+    from crabhook.cli.team.attaching import join_machine  # few machines join
 
     try:
         keys = join_machine(arguments.join)
@@ -215,7 +215,7 @@ def _url(arguments: argparse.Namespace, agent: Platform) -> str | None:
 
 def next_steps(agent: Platform, installation: Installation) -> Iterator[str]:
     """Say what remains to do, and on which machine."""
-    from crabhook.app.running import is_listened_at  # noqa: PLC0415 - only an install asks
+    from crabhook.app.running import is_listened_at  # only an install asks
 
     if len(several := listed(installation.server or "")) > 1:
         yield f"Next: have servers of one record in PostgreSQL run at {' and '.join(several)}."
@@ -393,8 +393,8 @@ def _uninstall_all(arguments: argparse.Namespace) -> None:
     The record and the rules are gone for ever then, so a person has to say yes at a terminal: no
     agent can. Raises InstallError.
     """
-    from crabhook.app.running import is_listened_at  # noqa: PLC0415 - few uninstall
-    from crabhook.cli.terminal import agrees  # noqa: PLC0415 - likewise
+    from crabhook.app.running import is_listened_at  # few uninstall
+    from crabhook.cli.terminal import agrees  # likewise
 
     if is_listened_at(default_address()):
         raise InstallError("a server runs, so nothing was removed; first: `crabhook down`")

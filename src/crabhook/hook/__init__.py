@@ -74,7 +74,7 @@ def read_options(arguments: "Sequence[str]", environment: "Mapping[bytes, bytes]
     _read_arguments(options, list(arguments))
     options.token = decoded(environment.get(b"CRABHOOK_TOKEN", b""))
     if options.token_file:
-        from crabhook.hook.tcp import read_token  # noqa: PLC0415 - a socket needs no token
+        from crabhook.hook.tcp import read_token  # a socket needs no token
 
         path = options.token_file
         try:

@@ -45,7 +45,7 @@ def main() -> None:
     options = read_options(sys.argv[1:], posix.environ)
     request = Request(options)
     if posix.isatty(0):
-        from crabhook.hook.fallback import help_for  # noqa: PLC0415 - only people read it
+        from crabhook.hook.fallback import help_for  # only people read it
 
         reply = help_for(options.problem)
     else:
@@ -66,7 +66,7 @@ def _answer(options: Options, request: "Request") -> WireReply:
         unanswered = error
     except Exception as error:  # noqa: BLE001 - a fault of ours must not undo a wish to deny
         unanswered = Unanswered("fault", repr(error))
-    from crabhook.hook.fallback import fall_back  # noqa: PLC0415 - only when nobody answers
+    from crabhook.hook.fallback import fall_back  # only when nobody answers
 
     return fall_back(options, payload, unanswered)
 
@@ -109,7 +109,7 @@ class Request:
             raise Unanswered("options", options.problem)
         end = monotonic() + options.wait
         if "," in options.server:
-            from crabhook.hook.failover import Failover  # noqa: PLC0415 - most have one server
+            from crabhook.hook.failover import Failover  # most have one server
 
             return _reply(Failover(self, payload, end).ask())
         accepted, give_up, pause = False, end, _FIRST_PAUSE
@@ -217,7 +217,7 @@ def carry(
         try:
             data = sock.recv(1 << 18)
         except BlockingIOError:
-            from crabhook.hook.backpressure import wait_for_socket  # noqa: PLC0415 - large payloads
+            from crabhook.hook.backpressure import wait_for_socket  # large payloads
 
             wait_for_socket(sock, left)
         except TimeoutError:
@@ -245,7 +245,7 @@ def _is_local(options: Options) -> bool:
 def connect(options: Options, by: float) -> "sockets.socket":
     """Connect to the server in the options; raise OSError on failure."""
     if options.tls_ca or not _is_local(options):
-        from crabhook.hook import tcp  # noqa: PLC0415 - most servers are local
+        from crabhook.hook import tcp  # most servers are local
 
         return tcp.connect(options.server, options.tls_ca, by)
     path = options.server.removeprefix("unix:").encode(FILES, "surrogateescape")
@@ -256,7 +256,7 @@ def connect(options: Options, by: float) -> "sockets.socket":
         try:
             sock.connect(path)
         except BlockingIOError:
-            from crabhook.hook.backpressure import connect_when_ready  # noqa: PLC0415 - only when many call
+            from crabhook.hook.backpressure import connect_when_ready  # only when many call
 
             connect_when_ready(sock, path, by)
     except BaseException:

@@ -45,7 +45,7 @@ def connect(server: str, tls_ca: str, by: float) -> "sockets.socket":
                 sock.setsockopt(sockets.IPPROTO_TCP, getattr(sockets, name), value)
         if not tls_ca:
             return sock
-        from crabhook.hook.tls import wrap  # noqa: PLC0415 - ssl costs twice Python's own start
+        from crabhook.hook.tls import wrap  # ssl costs twice Python's own start
 
         return wrap(sock, host, tls_ca, seconds=max(by - monotonic(), 0.001))
     except BaseException:

@@ -238,7 +238,7 @@ def _read_string(block: bytes, at: int) -> tuple[bytes, int]:
         raise Malformed("a header longer than its block")
     if not squeezed:
         return block[at:end], end
-    from crabhook.hook import huffman  # noqa: PLC0415 - only some peers use it
+    from crabhook.hook import huffman  # only some peers use it
 
     try:
         return huffman.read(block[at:end]), end

@@ -115,9 +115,9 @@ def check_content(event_fields: Mapping[str, Value], content: Mapping[str, Value
     schema = event_fields.get("requested_schema")
     if not isinstance(schema, dict):
         return
-    from jsonschema import FormatChecker, SchemaError, ValidationError  # noqa: PLC0415 - rare, slow
-    from jsonschema.validators import validator_for  # noqa: PLC0415
-    from referencing import Registry  # noqa: PLC0415
+    from jsonschema import FormatChecker, SchemaError, ValidationError  # rare, slow
+    from jsonschema.validators import validator_for
+    from referencing import Registry
 
     kind = validator_for(schema)
     try:
@@ -156,7 +156,7 @@ def is_quick(pattern: object, text: str) -> bool:
 
 def bounded(kind: type[Validator]) -> type[Validator]:
     """Return a bounded class of validators like `kind`, for one check; they share one count."""
-    from jsonschema.validators import extend  # noqa: PLC0415 - slow to import, and rarely needed
+    from jsonschema.validators import extend  # slow to import, and rarely needed
 
     rules: dict[str, _Rule] = dict(kind.VALIDATORS)
     steps = iter(range(MOST_STEPS))

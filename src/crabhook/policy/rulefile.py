@@ -141,7 +141,7 @@ class _RuleFileReader:
             raise self._wrong(line, f"unprotect {error}") from None
         if not names:
             return frozenset()
-        from crabhook.policy.protected import ENTRY_NAMES  # noqa: PLC0415 - few files name one
+        from crabhook.policy.protected import ENTRY_NAMES  # few files name one
 
         for name in names:
             if name not in ENTRY_NAMES:

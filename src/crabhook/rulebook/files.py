@@ -184,14 +184,14 @@ class RuleFiles:
 
     def policy(self, project: Path) -> "Policy":
         """Return the present rules for agents in the project."""
-        from crabhook.policy.evaluate import Policy  # noqa: PLC0415 - as `_read_rules`
+        from crabhook.policy.evaluate import Policy  # as `_read_rules`
 
         return Policy([self.user_rules(), self.project_rules(project)], self.protected)
 
     @property
     def protected(self) -> "Protected":
         """What always reaches a person, crabhook's own places among it."""
-        from crabhook.policy.protected import Protected  # noqa: PLC0415 - as `_read_rules`
+        from crabhook.policy.protected import Protected  # as `_read_rules`
 
         return Protected((str(self.folder), *self.own_places), program=self.program)
 
@@ -203,7 +203,7 @@ def _read_once(text: str, name: str) -> RuleSet:
 
 def _read_rules(text: str, name: str, folder: str = "", trust: Trust = Trust.FULL) -> RuleSet:
     # What reads rules reads shell lines too; a server without rules listens before it is there.
-    from crabhook.policy.rulefile import read_rules  # noqa: PLC0415 - see above
+    from crabhook.policy.rulefile import read_rules  # see above
 
     return read_rules(text, name, folder, trust)
 

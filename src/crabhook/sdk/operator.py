@@ -36,7 +36,7 @@ def ask_operator(
     asked = ask(event, address=address, timeout=timeout, token_file=token_file, tls_ca=tls_ca)
     if asked is None:
         return None
-    from crabhook.sdk import heard  # noqa: PLC0415 - only where there was a reply
+    from crabhook.sdk import heard  # only where there was a reply
 
     answer = heard.answer(event, asked.reply)
     if answer is None:
@@ -76,10 +76,10 @@ def ask(
     tls_ca: str | None = None,
 ) -> Asked | None:
     """Ask, and return the reply as it came; None where there was none."""
-    import posix  # noqa: PLC0415 - with the client, which only hooks that ask need
+    import posix  # with the client, which only hooks that ask need
 
-    from crabhook.hook import Unanswered, read_options  # noqa: PLC0415 - likewise
-    from crabhook.hook.client import Request  # noqa: PLC0415 - likewise
+    from crabhook.hook import Unanswered, read_options  # likewise
+    from crabhook.hook.client import Request  # likewise
 
     options = {
         "--server": address,

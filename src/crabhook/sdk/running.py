@@ -150,7 +150,7 @@ def _failed(event: Event, what: str, trace: str, on_error: OnError) -> Reply:
 
 def _fault(event: Event, error: BaseException, on_error: OnError) -> Reply:
     """Answer for a failed handler; its traceback begins in the author's code."""
-    import traceback  # noqa: PLC0415 - only who fails needs it
+    import traceback  # only who fails needs it
 
     step = error.__traceback__
     while step and step.tb_frame.f_code.co_filename.startswith(_OURS):
@@ -168,7 +168,7 @@ def _unreadable(
     platform: Platform | str | None,
 ) -> Reply:
     """Answer an unreadable input, as for its event if its name is readable."""
-    from crabhook.hook.fallback import event_name  # noqa: PLC0415 - only who fails needs it
+    from crabhook.hook.fallback import event_name  # only who fails needs it
 
     what = f"a hook cannot read its input: {error}"
     name = event_name(payload) if isinstance(payload, bytes) else None

@@ -27,7 +27,7 @@ def folder_behind() -> "TemporaryDirectory[str]":
 
     The folders of servers that were killed are removed.
     """
-    from tempfile import TemporaryDirectory  # noqa: PLC0415 - slow, and few servers need it
+    from tempfile import TemporaryDirectory  # slow, and few servers need it
 
     own = os.environ.get("XDG_RUNTIME_DIR", "")
     place = own if own and len(os.fsencode(own)) <= _SHORT else "/tmp"  # noqa: S108 - the folder in it is ours alone

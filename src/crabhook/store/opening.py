@@ -43,7 +43,7 @@ def lead(
 
     Raises a StoreError, TakenError where another still leads after `patience` seconds.
     """
-    from crabhook.store.postgres.journal import PgJournal  # noqa: PLC0415 - few servers need it
+    from crabhook.store.postgres.journal import PgJournal  # few servers need it
 
     return Writer(PgJournal(url, beside, me=me, patience=patience), retention)
 
@@ -51,7 +51,7 @@ def lead(
 def open_history(place: Place, beside: Path | None = None) -> History:
     """Open a view of the record at `place`. Raises a StoreError, also where there is no record."""
     if is_shared(place):
-        from crabhook.store.postgres.history import PgHistory  # noqa: PLC0415 - likewise
+        from crabhook.store.postgres.history import PgHistory  # likewise
 
         return PgHistory(str(place), beside)
     return SqliteHistory(_folder(place))
@@ -64,14 +64,14 @@ def propose(place: Place, proposal: Proposal) -> str:
     """
     if not is_shared(place):
         raise StoreError("the record is of this machine alone: its files are what counts")
-    from crabhook.store.postgres import history  # noqa: PLC0415 - likewise
+    from crabhook.store.postgres import history  # likewise
 
     return history.propose(str(place), proposal)
 
 
 def open_document(url: str, name: str) -> "PgDocument":
     """Open a document of the shared record at `url` for repeated reading."""
-    from crabhook.store.postgres.history import PgDocument  # noqa: PLC0415 - likewise
+    from crabhook.store.postgres.history import PgDocument  # likewise
 
     return PgDocument(url, name)
 

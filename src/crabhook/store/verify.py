@@ -383,7 +383,7 @@ def _by_recorded_id(rows: Iterable[Row], key: bytes) -> dict[str, Row]:
     ids = [(str(row.get("request_id")), row) for row in rows]
     if not ids:
         return {}
-    from crabhook.store.redact import Redactor  # noqa: PLC0415 - its patterns take time to compile
+    from crabhook.store.redact import Redactor  # its patterns take time to compile
 
     redactor = Redactor(key)
     ways = (str, redactor.name, redactor.text)

@@ -68,7 +68,7 @@ class Writer:
     @cached_property
     def _redactor(self) -> "Redactor":
         # Imported at the first entry, since compiling its patterns would delay the server's start.
-        from crabhook.store.redact import Redactor  # noqa: PLC0415
+        from crabhook.store.redact import Redactor
 
         return Redactor(self.journal.key)
 

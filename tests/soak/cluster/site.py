@@ -276,6 +276,6 @@ class Site:
 
 def _nobody() -> int:
     """Return the number of the user that runs PostgreSQL."""
-    from pwd import getpwnam  # noqa: PLC0415 - no other place needs it
+    from pwd import getpwnam
 
     return getpwnam("nobody").pw_uid if os.geteuid() == 0 else os.geteuid()

@@ -217,7 +217,7 @@ def test_what_only_reads_or_runs_there_is_allowed_as_before(line: str) -> None:
 
 
 def test_the_places_of_the_program_are_where_it_runs_from() -> None:
-    import crabhook  # noqa: PLC0415 - the place is what is asked about
+    import crabhook
 
     package = dirname(crabhook.__file__)
     assert package in program_places()

@@ -52,7 +52,7 @@ class MayNotError(AttachError):
 
 def attach(arguments: argparse.Namespace) -> None:
     """Open the desk, until the operator leaves it; raises CrabhookError."""
-    from crabhook.cli.team.asking import with_passphrase, yours  # noqa: PLC0415 - not for machines
+    from crabhook.cli.team.asking import with_passphrase, yours  # not for machines
 
     folder = chosen_team(arguments.team)
     server = place_of(folder)
@@ -64,7 +64,7 @@ def attach(arguments: argparse.Namespace) -> None:
 
 def chosen_team(team: str | None) -> "DeskFolder":
     """Return the folder of the named or only team of this device; raises AttachError."""
-    from crabhook.team.desk_keys import desk_folders  # noqa: PLC0415 - not for machines
+    from crabhook.team.desk_keys import desk_folders  # not for machines
 
     folders = list(desk_folders(config.config_folder()))
     wanted = [folder for folder in folders if team is None or folder.facts().team == team]
@@ -97,9 +97,9 @@ def place_of(folder: "DeskFolder") -> str:
 
 def _own_place(folder: "DeskFolder") -> str:
     """Return where this machine's own server takes desks; empty for another team's or none."""
-    from crabhook.app.running import running_at, socket_of  # noqa: PLC0415 - not for machines
-    from crabhook.server.unix_socket import read_status  # noqa: PLC0415 - likewise
-    from crabhook.team.folder import Folder, private  # noqa: PLC0415 - likewise
+    from crabhook.app.running import running_at, socket_of  # not for machines
+    from crabhook.server.unix_socket import read_status  # likewise
+    from crabhook.team.folder import Folder, private  # likewise
 
     try:
         own = private(Folder(config.team_folder()).authority)
@@ -158,7 +158,7 @@ _ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 
 def _nobody_here(server: str) -> str:
     """Say what to do where no server here takes desks."""
-    from crabhook.app.running import running_at, socket_of  # noqa: PLC0415 - not for machines
+    from crabhook.app.running import running_at, socket_of  # not for machines
 
     pid = None
     with suppress(CrabhookError):
@@ -173,7 +173,7 @@ def _nobody_here(server: str) -> str:
 
 async def at_desk(server: str, keys: "Credentials", settings: Settings) -> None:
     """Show the desk of a server, and at its end what was decided here; raises AttachError."""
-    from crabhook.ui.tally import WAITS_ON, Tally  # noqa: PLC0415 - not for machines
+    from crabhook.ui.tally import WAITS_ON, Tally  # not for machines
 
     async with connected(server, keys) as desk:
         tally = Tally()
@@ -195,16 +195,16 @@ async def connected(
     server: str, keys: "Credentials", after: "Cursor | None" = None
 ) -> "AsyncIterator[RemoteDesk]":
     """Give a desk that is connected to one of the servers, after a cursor; raises AttachError."""
-    import grpc  # noqa: PLC0415 - not for machines
+    import grpc  # not for machines
 
-    from crabhook.desk.updates import NEVER  # noqa: PLC0415 - likewise
-    from crabhook.remote.desk import RemoteDesk  # noqa: PLC0415 - likewise
-    from crabhook.remote.servers import OPTIONS, Servers  # noqa: PLC0415 - likewise
+    from crabhook.desk.updates import NEVER  # likewise
+    from crabhook.remote.desk import RemoteDesk  # likewise
+    from crabhook.remote.servers import OPTIONS, Servers  # likewise
 
     shown = grpc.ssl_channel_credentials(keys.authority, keys.key, keys.certificate)
     on_the_way: list[Any] = []
     if keys.sign is not None:
-        from crabhook.cli.team.asking import Signing  # noqa: PLC0415 - few have such a key
+        from crabhook.cli.team.asking import Signing  # few have such a key
 
         on_the_way.append(Signing(keys, keys.sign, lambda: there))
     channel = partial(
@@ -232,16 +232,16 @@ async def connected(
 
 
 async def _show(desk: "RemoteDesk", settings: Settings, server: str) -> None:
-    from crabhook.app.desks import chosen  # noqa: PLC0415 - as above
-    from crabhook.ui.terminal import standard_lines, standard_writer  # noqa: PLC0415
+    from crabhook.app.desks import chosen  # as above
+    from crabhook.ui.terminal import standard_lines, standard_writer
 
     if not settings.plain:
-        from crabhook.ui.full import app  # noqa: PLC0415 - the other desk needs none of it
+        from crabhook.ui.full import app  # the other desk needs none of it
 
         await app.run(desk, options=replace(chosen(settings), elsewhere=True), title=server)
         return
-    from crabhook.ui.plain import desk as plain  # noqa: PLC0415 - likewise
-    from crabhook.ui.plain.person import Detail  # noqa: PLC0415
+    from crabhook.ui.plain import desk as plain  # likewise
+    from crabhook.ui.plain.person import Detail
 
     a_person = takes_a_person()
     write = standard_writer(words=a_person)
@@ -292,9 +292,9 @@ def join_machine(line: str) -> MachineKeys:
 
 
 def _join_desk(arguments: argparse.Namespace) -> None:
-    from crabhook.cli.team.asking import new_passphrase  # noqa: PLC0415 - not for machines
-    from crabhook.team.certificates import sealed  # noqa: PLC0415 - likewise
-    from crabhook.team.desk_keys import DeskKeys, keep  # noqa: PLC0415 - likewise
+    from crabhook.cli.team.asking import new_passphrase  # not for machines
+    from crabhook.team.certificates import sealed  # likewise
+    from crabhook.team.desk_keys import DeskKeys, keep  # likewise
 
     invitation = Invitation.parse(arguments.invitation)
     name = (arguments.name or socket.gethostname())[:64]

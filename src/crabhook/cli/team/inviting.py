@@ -193,7 +193,7 @@ def _need_tls(server: str, folder: Folder) -> None:
     Hooks of a machine that joins use TLS, so none of them would reach a server there. Beyond
     loopback a server has TLS always.
     """
-    from crabhook.app.listeners import tls_of  # noqa: PLC0415 - gRPC: for this alone
+    from crabhook.app.listeners import tls_of  # gRPC: for this alone
 
     settings = config.load(None)
     listening = [parse_address(text) for text in settings.listen]
@@ -296,7 +296,7 @@ OPTIONS = {reached.mark: reached.option for reached in (DESKS, HOOKS)}
 
 def listening_here() -> Sequence[tuple[Address, str]] | None:
     """Return where the server of this machine listens, and for whom; None where none runs."""
-    from crabhook.app.running import running_at, socket_of  # noqa: PLC0415 - not for machines
+    from crabhook.app.running import running_at, socket_of  # not for machines
 
     try:
         path = socket_of(None).path

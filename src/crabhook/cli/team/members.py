@@ -109,7 +109,7 @@ def _push(_: argparse.Namespace) -> None:
 
 def _list_operators(arguments: argparse.Namespace) -> None:
     team, now = team_now(team_folder()), time.time()
-    from crabhook.cli.verbs.attached import attached_of  # noqa: PLC0415 - gRPC: for this alone
+    from crabhook.cli.verbs.attached import attached_of  # gRPC: for this alone
 
     desks = attached_of(team.id)
     if arguments.json:

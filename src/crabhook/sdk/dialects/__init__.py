@@ -42,14 +42,14 @@ def write(event: Event, answer: Answer | None) -> Reply:
 
 def _dialect(platform: Platform) -> Callable[[Event, Answer], Reply]:
     if platform is Platform.GEMINI:
-        from crabhook.sdk.dialects import gemini  # noqa: PLC0415 - a hook answers one agent
+        from crabhook.sdk.dialects import gemini  # a hook answers one agent
 
         return gemini.write
     if platform is Platform.CODEX:
-        from crabhook.sdk.dialects import codex  # noqa: PLC0415 - likewise
+        from crabhook.sdk.dialects import codex  # likewise
 
         return codex.write
-    from crabhook.sdk.dialects import claude  # noqa: PLC0415 - likewise
+    from crabhook.sdk.dialects import claude  # likewise
 
     return claude.write
 

@@ -146,7 +146,7 @@ class Documents:
         """Copy the team on record into this machine's file."""
         if self._team is None:
             return
-        from crabhook.team.team_file import take  # noqa: PLC0415 - the team's reader has it
+        from crabhook.team.team_file import take  # the team's reader has it
 
         try:
             take(self._team.folder, self.read(TEAM).encode())
@@ -230,7 +230,7 @@ class Documents:
     def proposer(self, proposal: Proposal, *, signed: bool) -> Operator:
         """Return the proposer: an operator of the team, if its authority `signed` the proposal."""
         if self._team is not None and proposal.signature and signed:
-            from crabhook.team.membership import Principal, Refused  # noqa: PLC0415 - the team's reader has it
+            from crabhook.team.membership import Principal, Refused  # the team's reader has it
 
             team = self._team.current()
             principal = (
@@ -366,14 +366,14 @@ def _wrong_in(place: Place) -> dict[str, str]:
 
 
 def _signed(authority: bytes, proposal: Proposal) -> bool:
-    from crabhook.team.certificates import signed_by  # noqa: PLC0415 - it needs cryptography
+    from crabhook.team.certificates import signed_by  # it needs cryptography
 
     return signed_by(authority, proposal.signature, proposal.signed)
 
 
 def _usable(there: Documents, team: "TeamReader | None", name: str, text: str) -> None:
     if name == TEAM and team is not None:
-        from crabhook.team.team_file import read_team  # noqa: PLC0415 - it needs cryptography
+        from crabhook.team.team_file import read_team  # it needs cryptography
 
         newer, before = read_team(text.encode(), team.authority).version, 0
         with suppress(CrabhookError):  # a document changed by hand has no version
@@ -381,7 +381,7 @@ def _usable(there: Documents, team: "TeamReader | None", name: str, text: str) -
         if newer <= before:
             raise TeamError(f"the team on record is of version {before} already")
     elif name == RULES:
-        from crabhook.policy.rulefile import read_rules  # noqa: PLC0415 - it brings the shell's readers
+        from crabhook.policy.rulefile import read_rules  # it brings the shell's readers
 
         read_rules(text, RULES)
     elif name == TRUSTED:
@@ -390,7 +390,7 @@ def _usable(there: Documents, team: "TeamReader | None", name: str, text: str) -
 
 async def follow(team: "TeamReader") -> None:
     """Keep the team's file on a standby's machine equal to the record, until cancelled."""
-    from crabhook.team.team_file import take  # noqa: PLC0415 - it needs cryptography
+    from crabhook.team.team_file import take  # it needs cryptography
 
     there = open_document(team.shared, TEAM)
     try:

@@ -98,7 +98,7 @@ class Readings:
     def _offers(self) -> "Offers | None":
         if self._offered_from is None:
             return None
-        from crabhook.server.core.offers import Offers  # noqa: PLC0415 - no hook waits for offers
+        from crabhook.server.core.offers import Offers  # no hook waits for offers
 
         return Offers(*self._offered_from)
 

@@ -304,7 +304,7 @@ async def _elect(connection: "Connection", url: str, patience: float = 0.0) -> N
 
     A waiting server gets it milliseconds after the holder ends in any way.
     """
-    import asyncpg  # noqa: PLC0415 - who gets here has imported it by `connect`
+    import asyncpg  # who gets here has imported it by `connect`
 
     if await connection.fetchval("SELECT pg_try_advisory_lock($1)", LOCK):
         return

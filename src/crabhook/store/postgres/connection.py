@@ -86,7 +86,7 @@ def shown(url: str) -> str:
 @contextmanager
 def speaking_of(url: str) -> Iterator[None]:
     """Turn errors of the driver or the system into StoreErrors about a database."""
-    import asyncpg  # noqa: PLC0415 - who gets here has imported it by `connect`
+    import asyncpg  # who gets here has imported it by `connect`
 
     drivers = asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError
     try:
@@ -116,7 +116,7 @@ def named(error: Exception, url: str) -> StoreError:
 async def connect(url: str) -> "Connection":
     """Return a connection to a database that can hold a record. Raises StoreError."""
     try:
-        import asyncpg  # noqa: PLC0415 - an extra, which few servers need
+        import asyncpg  # an extra, which few servers need
     except ImportError:
         raise StoreError(
             "a record in PostgreSQL needs a driver: pip install 'crabhook[cluster]'"

@@ -305,7 +305,7 @@ def test_a_terminal_of_ones_own_opens_nothing_without_the_passphrase(tmp_path: P
 
 
 def test_a_passphrase_is_asked_for_three_times(monkeypatch: pytest.MonkeyPatch) -> None:
-    import crabhook.cli.team.asking as module  # noqa: PLC0415
+    import crabhook.cli.team.asking as module
 
     typed, prompts = iter([WRONG, WRONG, RIGHT, WRONG]), list[str]()
 
@@ -330,7 +330,7 @@ def test_a_passphrase_is_asked_for_three_times(monkeypatch: pytest.MonkeyPatch) 
 def test_a_new_passphrase_that_will_not_do_is_asked_for_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    import crabhook.cli.team.asking as module  # noqa: PLC0415
+    import crabhook.cli.team.asking as module
 
     typed, prompts = iter(["short", RIGHT, WRONG, RIGHT, RIGHT]), list[str]()
 
