@@ -266,7 +266,7 @@ async def keep_status(socket: Path, status: Callable[[], ServerStatus]) -> None:
     try:
         while True:
             now = status()
-            if now != last_status or identity(path) != written:
+            if now != last_status or written is None or identity(path) != written:
                 content, last_status, written = f"{json.dumps(asdict(now))}\n".encode(), now, None
                 with suppress(OSError):  # agents are served all the same
                     await asyncio.to_thread(write_own, path, content)

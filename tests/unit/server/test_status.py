@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+@pytest.mark.parametrize("lie", [None, '{"pid": 1}'])
 async def test_what_another_program_does_to_the_file_right_after_it_was_written_is_undone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lie: str | None
 ) -> None:
     monkeypatch.setattr(unix_socket, "LOOK_EVERY", 0.01)
     socket, written = tmp_path / "s", []
@@ -26,7 +27,7 @@ async def test_what_another_program_does_to_the_file_right_after_it_was_written_
         write_own(path, content)
         written.append(content)
         if len(written) == 1:
-            path.write_text('{"pid": 1}')
+            path.unlink() if lie is None else path.write_text(lie)
 
     monkeypatch.setattr(unix_socket, "write_own", write_and_lie)
     keeping = asyncio.ensure_future(
