@@ -25,6 +25,7 @@ from crabhook.policy.protected import Protected
 from crabhook.policy.rule import (
     PLAN_FILE,
     PartRuling,
+    Rule,
     RuleScope,
     RuleSet,
     RuleVerdict,
@@ -318,7 +319,7 @@ class Policy:
         self.ask = index(RuleVerdict.ASK_OPERATOR, RuleVerdict.ASK_AGENTS_USER)
         self.allow, self.leave = index(RuleVerdict.ALLOW), index(RuleVerdict.PASS)
         self.protected = protected.without(off)
-        self._size = len(placed)
+        self._rulesets, self._size = rulesets, len(placed)
         self.ends = sorted(
             placed_rule.rule.expires
             for placed_rule in placed
@@ -331,6 +332,10 @@ class Policy:
 
     def __len__(self) -> int:
         return self._size
+
+    def with_rule(self, rule: Rule) -> "Policy":
+        """Return these rules with another of the user's own behind them."""
+        return Policy((*self._rulesets, RuleSet((rule,))), self._all_protected)
 
     @cached_property
     def wanted(self) -> Wanted:

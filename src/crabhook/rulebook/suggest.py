@@ -37,10 +37,10 @@ class SuggestionLimits:
 class SuggestedRule:
     """A rule with its effect on past calls.
 
-    `covered`: how many of the operator's allows it would have given. `spares`: how many of these
-    today's rules leave open. `adds`: how many of these no earlier suggestion covers; `examples` are
-    some. `denials`: denied calls that it would have allowed, alone or with today's rules and
-    earlier suggestions.
+    `covered`: how many of the operator's allows it would have given alone. `spares`: how many that
+    today's rules leave open it would have given beside them. `adds`: how many of these no earlier
+    suggestion covers; `examples` are some. `denials`: denied calls that it would have allowed,
+    alone or with today's rules and earlier suggestions.
     """
 
     rule: Rule
@@ -141,9 +141,15 @@ class _Choosing:
         while left and len(self._taken) < self._wish.most:
             number = min(left, key=lambda place: self._rank(place, done))
             left.remove(number)
-            new = self._open[number] - done
-            if self._times(new) < self._enough:
+            if self._times(self._open[number] - done) < self._enough:
                 return
+            spared = self._spared(number)
+            if spared != self._open[number]:
+                # It stands back in the row, with what it is worth beside today's denials.
+                self._open[number] = spared
+                left |= {number} if self._may_be(number) else set()
+                continue
+            new = spared - done
             suggestion = self._suggestion(number, new)
             if suggestion is None or (suggestion.denials and not self._wish.with_denials):
                 continue
@@ -184,6 +190,22 @@ class _Choosing:
 
     def _times(self, calls: Iterable[int]) -> int:
         return sum(self._calls[call].times for call in calls)
+
+    def _spared(self, number: int) -> set[int]:
+        """Return the open calls that the candidate allows with today's rules.
+
+        Beside a denial, a rule allows less: what may start a denied program is asked about.
+        """
+        rule, policies = self._among[number].rule, dict[Policy, Policy]()
+        spared = set[int]()
+        for open_call in self._open[number]:
+            call = self._calls[open_call]
+            today = call.there.policy
+            if today not in policies:
+                policies[today] = today.with_rule(rule)
+            if call.verdict_of(policies[today]) is RuleVerdict.ALLOW:
+                spared.add(open_call)
+        return spared
 
     def _suggestion(self, number: int, new: set[int]) -> SuggestedRule | None:
         """Return the candidate with its effect, as the policy judges it."""
