@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shlex
 import shutil
 import socket
 import subprocess
@@ -218,7 +219,7 @@ async def test_one_person_on_one_machine_has_a_desk_and_knows_nothing_of_certifi
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as line:
         place = f"127.0.0.1:{line.getsockname()[1]}"
-    up = f"{CRABHOOK} up --operators {place}"
+    up = f"{shlex.quote(CRABHOOK)} up --operators {place}"
     shown = await asyncio.to_thread(typed, machine, up, RIGHT, RIGHT)
     assert "crabhook runs" in shown
     assert RIGHT not in shown

@@ -33,7 +33,7 @@ SPELLINGS = {
     "code": f"{PYTHON} -c {shlex.quote(CODE)}",
     "yes": f"yes | {PROGRAM} rules add allow 'Bash(x *)'",
     "wrapped": f"env CI=1 nice {PROGRAM} rules add allow 'Bash(x *)'",
-    "computed": f"a=add; p={PROGRAM}; $p rules $a allow 'Bash(x *)'",
+    "computed": f"a=add; p={PROGRAM}; \"$p\" rules $a allow 'Bash(x *)'",
     "xargs": f"echo rules add pass 'Bash' --anyway | xargs {PROGRAM}",
     "removed": f"{PROGRAM} rules remove 1",
     "linked": f"ln -s {PROGRAM} ./git && ./git rules add allow Read",

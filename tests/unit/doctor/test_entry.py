@@ -1,6 +1,7 @@
 """An entry is read as the agent, a shell and our client read it."""
 
 from pathlib import Path
+from shlex import quote
 
 import pytest
 
@@ -14,6 +15,7 @@ from crabhook.platforms.installation import Installation
 from tests.unit.doctor.home import Home
 
 STUB = program.stub()
+IN_A_LINE = quote(STUB)
 
 
 def of(command: str, **more: object) -> HookEntry:
@@ -26,9 +28,14 @@ def of(command: str, **more: object) -> HookEntry:
     ("command", "interpreter", "stub", "arguments"),
     [
         ("crabhook --companion", "crabhook", "", ("--companion",)),
-        (f"python3 {STUB} --wait 5", "python3", STUB, ("--wait", "5")),
+        (f"python3 {IN_A_LINE} --wait 5", "python3", STUB, ("--wait", "5")),
         (f"A=1 exec py '{STUB}' -x; echo no", "py", STUB, ("-x",)),
-        (f"[ -x py ] && [ -r {STUB} ] && exec py {STUB} -x; echo '{{}}'", "py", STUB, ("-x",)),
+        (
+            f"[ -x py ] && [ -r {IN_A_LINE} ] && exec py {IN_A_LINE} -x; echo '{{}}'",
+            "py",
+            STUB,
+            ("-x",),
+        ),
         ("a quote that's not closed: crabhook", "", "", ()),
     ],
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import re
+import shlex
 import sys
 import time
 import unicodedata
@@ -364,7 +365,7 @@ async def test_a_command_is_edited_in_the_operators_own_editor(
 ) -> None:
     program = tmp_path / "editor.py"
     program.write_text("import sys\nopen(sys.argv[1], 'a').write(' && echo from outside')\n")
-    monkeypatch.setenv("EDITOR", f"{sys.executable} {program}")
+    monkeypatch.setenv("EDITOR", shlex.join([sys.executable, str(program)]))
     monkeypatch.delenv("VISUAL", raising=False)
     async with at_the_desk() as terminal:
         terminal.ask("make all")
@@ -404,7 +405,7 @@ async def test_an_editor_that_fails_is_said_and_the_desk_goes_on(
 async def test_agents_are_served_while_the_operators_editor_is_open_and_it_ends_with_the_desk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("VISUAL", f"{sys.executable} -c 'import time; time.sleep(60)'")
+    monkeypatch.setenv("VISUAL", f"{shlex.quote(sys.executable)} -c 'import time; time.sleep(60)'")
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)
     with create_pipe_input() as pipe:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from pathlib import Path
 
@@ -50,7 +51,7 @@ async def test_what_the_editor_leaves_is_in_the_screens_own(
 ) -> None:
     program = tmp_path / "editor.py"
     program.write_text("import sys\nopen(sys.argv[1], 'a').write(' /tmp')\n")
-    monkeypatch.setitem(os.environ, "VISUAL", f"{sys.executable} {program}")
+    monkeypatch.setitem(os.environ, "VISUAL", shlex.join([sys.executable, str(program)]))
     sitting = editing()
     sitting.press("c-o")
     await run(sitting)
@@ -78,7 +79,7 @@ async def test_where_nothing_is_asked_nothing_is_begun() -> None:
 async def test_what_comes_back_into_view_arms_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(os.environ, "VISUAL", f"{sys.executable} -c pass")
+    monkeypatch.setitem(os.environ, "VISUAL", f"{shlex.quote(sys.executable)} -c pass")
     sitting = Sitting(take_back_ms=0)
     sitting.ask()
     sitting.wait()
