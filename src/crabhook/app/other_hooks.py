@@ -65,7 +65,7 @@ class OtherHooks:
         return lambda event: _warnings(hooks, event)
 
     def _found(self, project: Path) -> Iterator[OtherHook]:
-        from crabhook.doctor.facts import brought, places, read  # see above
+        from crabhook.doctor.facts import brought, places, read
 
         for agent in PLATFORMS.values():
             settings = [path for path, _ in places(agent, project, self._environment)]
@@ -82,7 +82,7 @@ class OtherHooks:
 
     def _object_in(self, path: Path) -> Mapping[str, Value]:
         """Return the object in a file, read again after a change."""
-        from crabhook.doctor.facts import object_in  # see above
+        from crabhook.doctor.facts import object_in
 
         stamp, stamped = stamp_of(path), self._objects.get(path)
         if stamp is None:
@@ -108,7 +108,7 @@ def _others(agent: Platform, there: "Settings", by_plugin: bool) -> Iterator[Oth
 
 
 def _matcher(agent: Platform, entry: "HookEntry") -> "Matcher | None":
-    from crabhook.lint.configuration.command import (  # see above
+    from crabhook.lint.configuration.command import (
         BrokenMatcherError,
         Matcher,
         read_matcher,

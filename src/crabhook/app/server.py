@@ -136,7 +136,7 @@ class Server:
         self._desk: asyncio.Future[None] | None = None
         self._metrics: Metrics | None = None
         if settings.http is not None:  # only there can metrics be read
-            from crabhook.server.metrics import collector  # see above
+            from crabhook.server.metrics import collector
 
             self._metrics = collector.Metrics()
         self._leaving = Leaving()

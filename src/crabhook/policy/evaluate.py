@@ -361,7 +361,7 @@ class Policy:
     def risk(self, event: Event, context: Context) -> Risk:
         """Return what the event's call may do, and how much can go wrong; it decides nothing."""
         # Imported with the first card: its tables are large, and the server listens without them.
-        from crabhook.policy.effects.risk import effects_of, with_own  # see above
+        from crabhook.policy.effects.risk import effects_of, with_own
 
         context = _looking_once(context)
         risk = effects_of(event, context, self._all_protected, self._looked_for)

@@ -217,7 +217,7 @@ def _gitignored(pattern: str) -> str | None:
 
     The import is slow and therefore late.
     """
-    from pathspec.patterns.gitignore import spec  # see above
+    from pathspec.patterns.gitignore import spec
 
     regex, _ = spec.GitIgnoreSpecPattern.pattern_to_regex(pattern)
     return None if regex is None else _SET.sub(_plain_set, regex)

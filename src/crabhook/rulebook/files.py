@@ -203,7 +203,7 @@ def _read_once(text: str, name: str) -> RuleSet:
 
 def _read_rules(text: str, name: str, folder: str = "", trust: Trust = Trust.FULL) -> RuleSet:
     # What reads rules reads shell lines too; a server without rules listens before it is there.
-    from crabhook.policy.rulefile import read_rules  # see above
+    from crabhook.policy.rulefile import read_rules
 
     return read_rules(text, name, folder, trust)
 

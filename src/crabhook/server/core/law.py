@@ -310,7 +310,7 @@ class Law:
 
     def _policy(self, *rules: RuleSet) -> "Policy":
         # This imports the shell parser; `watch` imports it first, once the port listens.
-        from crabhook.policy.evaluate import Policy  # see above
+        from crabhook.policy.evaluate import Policy
 
         return Policy(rules, self._files.protected)
 
