@@ -93,6 +93,16 @@ def claimed(path: Path) -> Iterator[None]:
         os.close(lock)
 
 
+@contextmanager
+def ours_alone() -> Iterator[None]:
+    """Within the context no other user can ever connect to a Unix socket that is bound."""
+    before = os.umask(0o177)
+    try:
+        yield
+    finally:
+        os.umask(before)
+
+
 def _taken(path: Path, lock_path: Path) -> SocketTakenError:
     holder = ""
     with suppress(OSError):

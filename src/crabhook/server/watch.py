@@ -56,6 +56,34 @@ class Watched(Protocol):
         """End what is left of it and listen at the same addresses.  Raises CrabhookError."""
 
 
+class AsyncioListener:
+    """A listener whose connections asyncio accepts, for as long as nobody closes it."""
+
+    def __init__(self) -> None:
+        self._server: asyncio.Server | None = None
+        self._closing = False
+
+    @property
+    def ended(self) -> bool:
+        """Whether it ended by itself."""
+        return not self._closing and self._server is not None and not self._server.is_serving()
+
+    def stop_accepting(self) -> None:
+        """Accept no more connections until it is opened anew."""
+        if self._server is not None:
+            self._server.close()
+
+    def close(self) -> None:
+        """Accept no more connections."""
+        self._closing = True
+        self.stop_accepting()
+
+    async def wait_closed(self) -> None:
+        """Wait for the end of the connections."""
+        if self._server is not None:
+            await self._server.wait_closed()
+
+
 class ListenerWatch:
     """Calls each listener once a second.
 

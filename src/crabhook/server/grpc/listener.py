@@ -37,7 +37,7 @@ from crabhook.server.address import (
 )
 from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.permission import PermissionPort
-from crabhook.server.unix_socket import claimed
+from crabhook.server.unix_socket import claimed, ours_alone
 from crabhook.server.watch import Heard, ListenerWatch, grpc_talk, heard_at, unverified
 from crabhook.v1 import desk_pb2, permission_pb2
 from crabhook.v1.permission_pb2_grpc import add_PermissionServiceServicer_to_server
@@ -337,11 +337,8 @@ STOPPED_WITHIN = 0.5  # seconds
 
 def _bind(server: grpc.aio.Server, address: Address, tls: Tls | None) -> Address:
     if isinstance(address, UnixAddress):
-        before = os.umask(0o177)  # no other user can ever connect to the socket
-        try:
+        with ours_alone():
             _add(server, address, None)
-        finally:
-            os.umask(before)
         return address
     require_tls(address, tls)
     port = _add(server, address, tls)
@@ -349,19 +346,23 @@ def _bind(server: grpc.aio.Server, address: Address, tls: Tls | None) -> Address
 
 
 def _add(server: grpc.aio.Server, address: Address, tls: Tls | None) -> int:
-    target = str(address)
-    if isinstance(address, UnixAddress):
-        target = f"unix:{quote(os.fsencode(address.path))}"  # gRPC decodes it
     try:
         if tls is None:
-            return server.add_insecure_port(target)
+            return server.add_insecure_port(target_of(address))
         pair = (tls.key.read_bytes(), tls.certificate.read_bytes())
-        return server.add_secure_port(target, grpc.ssl_server_credentials([pair]))
+        return server.add_secure_port(target_of(address), grpc.ssl_server_credentials([pair]))
     except OSError as error:
         raise PortError(f"the TLS files cannot be read: {error}") from error
     except RuntimeError as error:
         why = why_not(address, "--listen") or error
         raise PortError(f"cannot listen on {address}: {why}") from error
+
+
+def target_of(address: Address) -> str:
+    """Return an address as gRPC reads it: the path of a Unix socket is decoded there."""
+    if isinstance(address, UnixAddress):
+        return f"unix:{quote(os.fsencode(address.path))}"
+    return str(address)
 
 
 def why_not(address: Address, option: str) -> str:

@@ -46,7 +46,14 @@ from crabhook.server.http.middleware import (
     TurnedAwayError,
     turned_away,
 )
-from crabhook.server.watch import Heard, ListenerWatch, heard_at, http_talk, unverified
+from crabhook.server.watch import (
+    AsyncioListener,
+    Heard,
+    ListenerWatch,
+    heard_at,
+    http_talk,
+    unverified,
+)
 
 READ_WITHIN = 30.0  # seconds for a body; an agent sends it at once
 
@@ -279,16 +286,15 @@ async def open_http(
         await listener.wait_closed()
 
 
-class HttpListener:
+class HttpListener(AsyncioListener):
     """The HTTP door's listening socket, which can be opened anew; `at` is its address."""
 
     clients = "hooks"
 
     def __init__(self, connections: Connections, context: ssl.SSLContext | None) -> None:
+        super().__init__()
         self._connections, self._context = connections, context
         self._own = unverified("http/1.1") if context else None
-        self._server: asyncio.Server | None = None
-        self._closing = False
         self.taken = 0
         self.at = TcpAddress("", 0)
 
@@ -296,11 +302,6 @@ class HttpListener:
     def name(self) -> str:
         """Its address, and what it is for."""
         return f"the HTTP door {self.at}"
-
-    @property
-    def ended(self) -> bool:
-        """Whether it ended by itself."""
-        return not self._closing and self._server is not None and not self._server.is_serving()
 
     async def open(self, sock: socket.socket) -> None:
         """Listen on a socket."""
@@ -321,8 +322,7 @@ class HttpListener:
 
     async def open_anew(self) -> None:
         """Listen at the same address again.  Raises PortError."""
-        if self._server is not None:
-            self._server.close()
+        self.stop_accepting()
         family = socket.AF_INET6 if ":" in self.at.host else socket.AF_INET
         try:
             sock = socket.create_server(
@@ -331,17 +331,6 @@ class HttpListener:
         except OSError as error:
             raise PortError(f"the HTTP door cannot listen on {self.at}: {error}") from error
         await self.open(sock)
-
-    def close(self) -> None:
-        """Accept no more connections."""
-        self._closing = True
-        if self._server is not None:
-            self._server.close()
-
-    async def wait_closed(self) -> None:
-        """Wait for the end of the connections."""
-        if self._server is not None:
-            await self._server.wait_closed()
 
 
 def _bound(opening: Opening) -> socket.socket:

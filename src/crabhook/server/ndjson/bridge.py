@@ -27,8 +27,8 @@ from crabhook.server.address import (
 )
 from crabhook.server.core.anonymous_intake import TAKEN_WITHIN, AnonymousIntake
 from crabhook.server.core.pending_call import PendingCall, RefusedError
-from crabhook.server.unix_socket import claimed, peer_of
-from crabhook.server.watch import Heard, ListenerWatch, heard_at
+from crabhook.server.unix_socket import claimed, ours_alone, peer_of
+from crabhook.server.watch import AsyncioListener, Heard, ListenerWatch, heard_at
 
 LONGEST_ID = 256  # characters
 _BLOCKED = 2  # the exit code that blocks
@@ -276,27 +276,21 @@ async def open_bridge(
             await listener.wait_closed()
 
 
-class BridgeListener:
+class BridgeListener(AsyncioListener):
     """The bridge's listening socket at `at`, which can be opened anew; its claim is held."""
 
     clients = "harnesses"
     taken = 0  # it counts no calls
 
     def __init__(self, bridge: "Bridge", at: UnixAddress) -> None:
+        super().__init__()
         self._bridge, self._at = bridge, at
-        self._server: asyncio.Server | None = None
-        self._closing = False
         self.renewed: Callable[[Address], object] = lambda _address: None
 
     @property
     def name(self) -> str:
         """Its address, and what it is for."""
         return f"the harness bridge {self._at}"
-
-    @property
-    def ended(self) -> bool:
-        """Whether it ended by itself."""
-        return not self._closing and self._server is not None and not self._server.is_serving()
 
     async def open(self) -> None:
         """Listen.  Raises PortError."""
@@ -315,21 +309,9 @@ class BridgeListener:
 
     async def open_anew(self) -> None:
         """Listen at the same path again; open connections go on.  Raises PortError."""
-        if self._server is not None:
-            self._server.close()
+        self.stop_accepting()
         self._at.path.unlink(missing_ok=True)
         await self.open()
-
-    def close(self) -> None:
-        """Accept no more connections."""
-        self._closing = True
-        if self._server is not None:
-            self._server.close()
-
-    async def wait_closed(self) -> None:
-        """Wait until the socket is closed."""
-        if self._server is not None:
-            await self._server.wait_closed()
 
 
 async def _hangs_up(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
@@ -340,14 +322,12 @@ async def _hangs_up(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) 
 
 def _bound(where: UnixAddress) -> socket.socket:
     sock = socket.socket(socket.AF_UNIX)
-    before = os.umask(0o177)  # no other user can ever connect to the socket
     try:
-        sock.bind(os.fspath(where.path))
+        with ours_alone():
+            sock.bind(os.fspath(where.path))
     except BaseException:
         sock.close()
         raise
-    finally:
-        os.umask(before)
     return sock
 
 

@@ -1,6 +1,5 @@
 """Opens the operators' port: a gRPC server of its own, for clients that show a certificate."""
 
-import os
 import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -12,11 +11,12 @@ import grpc
 
 from crabhook.grpcserver import CallServer
 from crabhook.server.address import MAX_REQUEST, Address, PortError, TcpAddress, UnixAddress
-from crabhook.server.grpc.listener import GrpcListener, why_not
+from crabhook.server.grpc.listener import GrpcListener, target_of, why_not
 from crabhook.server.operators.door import HANDSHAKE_WITHIN, Door
 from crabhook.server.operators.grpc_port import SERVICE, OperatorPort
 from crabhook.server.operators.service import OperatorService
 from crabhook.server.relay import BEHIND, folder_behind
+from crabhook.server.unix_socket import ours_alone
 from crabhook.server.watch import ListenerWatch, unverified
 from crabhook.team.certificates import new_key, passing, plain
 
@@ -78,15 +78,13 @@ async def open_operators(
 
     def bind(server: CallServer, where: Address) -> Address:
         assert isinstance(where, TcpAddress)  # noqa: S101 - as `open` below gets it
-        before = os.umask(0o177)  # no other user can ever connect to the socket
         try:
-            server.add_secure_port(str(behind), credentials)
+            with ours_alone():
+                server.add_secure_port(target_of(behind), credentials)
             return door.open(where)
         except (RuntimeError, OSError) as error:
             why = why_not(where, "--operators") or error
             raise PortError(f"cannot listen for desks on {where}: {why}") from error
-        finally:
-            os.umask(before)
 
     try:
         private = folder_behind()

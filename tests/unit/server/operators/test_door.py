@@ -6,6 +6,7 @@ import asyncio
 import resource
 import socket
 from contextlib import AsyncExitStack, contextmanager, suppress
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import grpc
@@ -212,6 +213,15 @@ async def test_a_door_before_nothing_is_closed(echoed: tuple[Door, TcpAddress, l
         assert await ends(client)
     with pytest.raises(ConnectionRefusedError):
         await asyncio.open_connection(address.host, address.port)
+
+
+async def test_a_desk_attaches_whatever_letters_are_in_the_folder_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with TemporaryDirectory(prefix="%41", dir="/tmp") as own:
+        monkeypatch.setenv("XDG_RUNTIME_DIR", own)
+        async with team_port(PlayedDesk().runner, tmp_path, ann=Role.ADMIN) as port:
+            assert await attaches(port)
 
 
 @pytest.mark.parametrize(
