@@ -8,7 +8,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Where it is set, each of the workers compiles every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run demo demo-team test test-fast test-rest slowest check pictures proto baseline e2e conformance agreement bench bench-smallest fuzz running packages lock soak cluster-soak cluster-failover agents clean
+.PHONY: help run demo demo-team test test-fast test-rest slowest check pictures proto baseline e2e conformance agreement bench bench-smallest fuzz running packages release lock soak cluster-soak cluster-failover agents clean
 .DEFAULT_GOAL := help
 
 help: ## show this
@@ -44,11 +44,12 @@ slowest: $(VENV)/developed agents ## run make test and write docs/maintaining/sl
 e2e: $(VENV)/developed agents ## run only the tests with the real agents
 	@pytest $(SIDE_BY_SIDE) tests/e2e
 
-check: $(VENV)/developed ## lint, types, generated code, the wire against its baseline, import contracts
+check: $(VENV)/developed ## lint, types, subjects of commits, generated code, the wire against its baseline, import contracts
 	@ruff check .
 	@ruff format --check .
 	@mypy
 	@lint-imports --no-cache
+	@sh .ci/commits
 	@buf lint
 	@buf breaking --against proto/baseline.binpb
 	@sh proto/check-generated
@@ -81,6 +82,9 @@ running: $(VENV)/developed ## make shell lines for MINUTES=1 from a SEED, and ru
 
 packages: $(VENV)/developed ## build wheel and sdist, install them with pip, pipx and uv on every Python here, and try them
 	@python -m tests.packages
+
+release: $(VENV)/developed ## write CHANGELOG.md and the version of VERSION=1.2.3, build and try its packages
+	@sh .ci/release "$(VERSION)"
 
 lock: $(VENV)/developed ## write constraints.txt anew: the versions that we work and test with
 	@uv pip compile --quiet --upgrade --universal --python-version 3.11 --all-extras --group dev --no-emit-index-url --no-annotate --custom-compile-command 'make lock' pyproject.toml --output-file constraints.txt

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -80,7 +81,7 @@ def build(dist: Path) -> Path:
     with zipfile.ZipFile(wheel) as archive:
         inside = set(archive.namelist())
         (metadata,) = (name for name in inside if name.endswith(".dist-info/METADATA"))
-        told = archive.read(metadata).decode()
+        described = archive.read(metadata).decode()
     sources = {
         str(path.relative_to(ROOT / "src"))
         for path in (ROOT / "src" / "crabhook").rglob("*")
@@ -90,8 +91,11 @@ def build(dist: Path) -> Path:
     (entry,) = (name for name in inside if name.endswith(".data/scripts/crabhook"))
     strange = {name for name in inside - sources - {entry} if ".dist-info/" not in name}
     insist(not strange, f"the wheel has {sorted(strange)[:5]} besides")
-    needed = [line for line in told.splitlines() if line.startswith("Requires-Dist")]
+    needed = [line for line in described.splitlines() if line.startswith("Requires-Dist")]
     insist(all("extra == '" in line for line in needed), "the hook alone needs a package")
+    # A package index shows README.md away from the tree.
+    relative = re.findall(r"\]\((?!https?:|#)[^)]+\)", described)
+    insist(not relative, f"the package's page has links to files: {relative[:5]}")
     try_sdist(sdist, dist)
     return wheel
 
