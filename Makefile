@@ -38,8 +38,8 @@ test-fast: $(VENV)/developed ## run the floors' tests that start no process: und
 test-rest: $(VENV)/developed agents ## run what make test leaves out: every session, every example of each property
 	@python -m tests.once_more $(SIDE_BY_SIDE) -m "thorough or hypothesis" --hypothesis-profile=ci
 
-slowest: $(VENV)/developed agents ## run make test and write docs/maintaining/slowest-tests.md
-	@pytest $(SIDE_BY_SIDE) -m "not thorough" --slowest=docs/maintaining/slowest-tests.md
+slowest: $(VENV)/developed agents ## run make test and print its 25 slowest tests
+	@pytest $(SIDE_BY_SIDE) -m "not thorough" --durations=25
 
 e2e: $(VENV)/developed agents ## run only the tests with the real agents
 	@pytest $(SIDE_BY_SIDE) tests/e2e

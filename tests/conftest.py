@@ -42,10 +42,6 @@ _shared: list[pytest.FixtureDef[Any]] = []  # that several tests use, while they
 _starting: set[pytest.FixtureDef[Any]] = set()  # those that started a process
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--slowest", metavar="FILE", help="write the 25 slowest tests as a table")
-
-
 def pytest_configure(config: pytest.Config) -> None:
     if not config.getoption("--hypothesis-profile"):
         settings.load_profile(DEV)
@@ -53,8 +49,6 @@ def pytest_configure(config: pytest.Config) -> None:
     # A shell that starts us in the background has it ignored, and each hook would inherit that.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    if file := config.getoption("--slowest"):
-        config.pluginmanager.register(Slowest(Path(file)))
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
@@ -150,25 +144,3 @@ def pytest_terminal_summary(
             f"Left to .ci/run: {left['e2e']} more sessions of the real agents, {left['long']} long"
             " tests, and three quarters of each property's examples (make test-rest)."
         )
-
-
-class Slowest:
-    """Writes the table of the slowest tests: setting up, running and taking down together."""
-
-    NUMBER = 25
-
-    def __init__(self, file: Path) -> None:
-        self._file = file
-        self._seconds = Counter[str]()
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        self._seconds[report.nodeid] += report.duration
-
-    def pytest_sessionfinish(self) -> None:
-        rows = [
-            f"| {took:.1f} | `{name}` |" for name, took in self._seconds.most_common(self.NUMBER)
-        ]
-        head = ["| seconds | test |", "| ---: | --- |"]
-        made = "Made by `make slowest`, several tests side by side on two cores."
-        text = "\n".join(["# The slowest tests", "", made, "", *head, *rows, ""])
-        self._file.write_text(text, encoding="utf-8")
