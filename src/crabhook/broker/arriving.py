@@ -61,21 +61,21 @@ def arrived(state: BrokerState, fact: Arrived) -> list[Effect]:
     rivals = doubts.rivals(state, event) if about_a_call else []
     shared = doubts.look(state, fact)
     ruling = doubts.rule(state, _rule(state, fact, duplicate), shared)
-    told = doubts.warning(state, event, shared) if shared else ""
+    warning = doubts.warning(state, event, shared) if shared else ""
     if ruling.observes:
         went_by = state.note(event, "", outcome=platform.outcome(event), size=fact.request.size)
-        effects = [*_observe(state, fact, told), *effects, went_by]
+        effects = [*_observe(state, fact, warning), *effects, went_by]
     else:
         decided = _decided_before(state, fact) if about_a_call and not ruling.denies else []
         if not decided and ruling.decided is not None:
             if about_a_call and not state.is_part(event):
                 decision, mine = ruling.decided.decision, (fact.request.id,)
                 state.followed.follow(event, decision, fact.now, requests=mine)
-            decided = _answer_at_once(state, fact, ruling.decided, told=told)
+            decided = _answer_at_once(state, fact, ruling.decided, warning=warning)
         if not decided:
             alarms = (*doubts.alarms_of(rivals), *doubts.forewarned(state, event), *fact.warnings)
             alarms += doubts.alarms(state, shared)
-            decided = _take_in(state, fact, ruling, alarms, told)
+            decided = _take_in(state, fact, ruling, alarms, warning)
         effects += decided
     effects += doubts.alarm_others(state, event, shared)
     return [*effects, *doubts.report_rivals(state, fact.request, rivals)]
@@ -155,16 +155,16 @@ def _end_elsewhere(state: BrokerState, news: Event, ended: Sequence[Card]) -> li
     return effects
 
 
-def _observe(state: BrokerState, fact: Arrived, told: str) -> list[Effect]:
+def _observe(state: BrokerState, fact: Arrived, warning: str) -> list[Effect]:
     """Answer an event that is only observed: no opinion, or a note that waited for this result."""
     event = fact.request.event
     platform = state.platforms[event.platform]
     if platform.phase(event) is Phase.BEFORE:
         state.followed.see(event, fact.now)
     carried = state.carry(event, fact.request.id, Verdict.PASS)
-    note = "\n".join(filter(None, (_kept_note(state, event), carried, told)))
-    said = platform.remark(event, note) if note else None
-    reply = said or platform.write(event, _SILENCE)
+    note = "\n".join(filter(None, (_kept_note(state, event), carried, warning)))
+    remark = platform.remark(event, note) if note else None
+    reply = remark or platform.write(event, _SILENCE)
     confirm = bool(carried)
     return [Resolve(fact.request.id, fact.attempt, fact.request.secret, reply, confirm)]
 
@@ -203,25 +203,25 @@ def _decided_before(state: BrokerState, fact: Arrived) -> list[Effect]:
 def _come_back(state: BrokerState, fact: Arrived) -> list[Effect]:
     """Move a ticket from its old connection to its new one."""
     ticket = fact.request
-    known = state.leg(ticket.id)
+    waiting = state.leg(ticket.id)
     if not same_secret(state.pending.secret(ticket.id), ticket.secret):
         return [Refuse(ticket.id, fact.attempt, Refusal.NOT_YOURS)]
     old = state.pending.move(ticket.id, fact.attempt)
     return [
         Refuse(ticket.id, old, Refusal.SUPERSEDED),
-        *is_back(state, known, ticket),
+        *is_back(state, waiting, ticket),
     ]
 
 
 def _answer_at_once(
-    state: BrokerState, fact: Arrived, decided: Decided, text: str = "", *, told: str = ""
+    state: BrokerState, fact: Arrived, decided: Decided, text: str = "", *, warning: str = ""
 ) -> list[Effect]:
     """Give a reply without a card."""
     request, decision = fact.request, decided.decision
     carried = state.carry(request.event, request.id, decision.verdict)
-    told = told if decision.verdict is not Verdict.DENY else ""
+    warning = warning if decision.verdict is not Verdict.DENY else ""
     kept = _kept_note(state, request.event)
-    if note := "\n".join(filter(None, (kept, carried, told))):
+    if note := "\n".join(filter(None, (kept, carried, warning))):
         decision = replace(decision, note=note)
         decided = Decided(decision, decided.by)
     if decision.verdict is Verdict.DENY:
@@ -243,7 +243,7 @@ def _answer_at_once(
 
 
 def _take_in(
-    state: BrokerState, fact: Arrived, ruling: Course, alarms: tuple[str, ...], told: str
+    state: BrokerState, fact: Arrived, ruling: Course, alarms: tuple[str, ...], warning: str
 ) -> list[Effect]:
     """Put a new request on its call's card, or on a new card, if the limits leave room."""
     if refusal := state.pending.refusal(fact.request):
@@ -252,7 +252,7 @@ def _take_in(
             *state.turned_away(fact.request.event, refusal),
         ]
     kept = _kept_note(state, fact.request.event)
-    leg = fact.request.leg("\n".join(filter(None, (kept, told))))
+    leg = fact.request.leg("\n".join(filter(None, (kept, warning))))
     if fact.files:
         state.files[leg.id] = fact.files
     state.pending.enter(fact.request, fact.attempt)

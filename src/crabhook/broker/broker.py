@@ -63,10 +63,10 @@ def _give_order(state: BrokerState, command: GiveOrder, by: Actor) -> list[Effec
     order = _of_one_machine(state, command.order)
     if order.kind in _ABOUT_AN_EVENT and order.name not in state.holdable():
         raise DecisionError(f"no event called {order.name!r:.60} can be held")
-    given = state.orders.give(order, by, state.now)
-    effects: list[Effect] = [state.note(given.event, str(given))]
-    if given.session:
-        effects.append(state.wake(given.ends_unheard))
+    standing = state.orders.give(order, by, state.now)
+    effects: list[Effect] = [state.note(standing.event, str(standing))]
+    if standing.session:
+        effects.append(state.wake(standing.ends_unheard))
     if order.until is not None:
         effects.append(state.wake(order.until))
     if order.kind is OrderKind.AWAY:
@@ -91,8 +91,8 @@ def _end_orders(state: BrokerState, command: EndOrders, _by: Actor) -> list[Effe
     ended = state.orders.revoke(lambda order: order.id in command.ids)
     if not ended:
         raise DecisionError("there is no such order to end")
-    told = [state.note(order.event, f"ended: {order}") for order in ended]
-    return [OrdersEnded(tuple(ended)), *told]
+    notes = [state.note(order.event, f"ended: {order}") for order in ended]
+    return [OrdersEnded(tuple(ended)), *notes]
 
 
 def _steer(state: BrokerState, command: Steer, by: Actor) -> list[Effect]:
@@ -110,13 +110,13 @@ def _take_back_note(state: BrokerState, command: TakeBackNote, by: Actor) -> lis
 
 def _stop_session(state: BrokerState, command: StopSession, by: Actor) -> list[Effect]:
     """Stop the session; where several machines have a session of this id, stop all of them."""
-    found = _known_agents(state, command.session, command.agent)
-    for key in found:
+    keys = _known_agents(state, command.session, command.agent)
+    for key in keys:
         if not (platform := state.platforms[key[0]]).stops:
             raise DecisionError(f"{platform.title} cannot be told to stop")
     why, agent = command.why.strip() or "stopped from the desk", command.agent
     effects: list[Effect] = []
-    for key in found:
+    for key in keys:
         _, session, machine = key
         order = Order(OrderKind.HALT, session=session, agent=agent, words=why, machine=machine)
         effects += halt(state, key, order, by)
@@ -125,18 +125,18 @@ def _stop_session(state: BrokerState, command: StopSession, by: Actor) -> list[E
 
 def _known_agent(state: BrokerState, session: str, agent: str) -> SessionKey:
     """Return the only session with this id; raise DecisionError where there is none or several."""
-    found = _known_agents(state, session, agent)
-    if len(found) != 1:
-        raise DecisionError(f"{len(found)} agents have a session {session!r:.60}")
-    return found[0]
+    keys = _known_agents(state, session, agent)
+    if len(keys) != 1:
+        raise DecisionError(f"{len(keys)} agents have a session {session!r:.60}")
+    return keys[0]
 
 
 def _known_agents(state: BrokerState, session: str, agent: str) -> Sequence[SessionKey]:
     """Return the sessions of that id that have that subagent; raise DecisionError if none has."""
-    found = list(state.sessions.agents_of(session))
-    if not found:
+    sessions = list(state.sessions.agents_of(session))
+    if not sessions:
         raise DecisionError(f"there is no live session {session!r:.60}")
-    having = [key for key, agents in found if not agent or agent in agents]
+    having = [key for key, agents in sessions if not agent or agent in agents]
     if not having:
         raise DecisionError(f"that session has no live subagent {agent!r:.60}")
     return having
@@ -222,10 +222,10 @@ def _allowed(state: BrokerState, card: Card, rulings: Rulings) -> Decided | None
     orders = state.orders.standing()
     if any(order.kind is OrderKind.HOLD_ALL and order.speaks_of(card.event) for order in orders):
         return None
-    found = [said_by(rulings[leg.id]).decided for leg in card.requests]
-    first = found[0]
+    decisions = [said_by(rulings[leg.id]).decided for leg in card.requests]
+    first = decisions[0]
     if first is None or any(
-        decided is None or decided.decision.verdict is not Verdict.ALLOW for decided in found
+        decided is None or decided.decision.verdict is not Verdict.ALLOW for decided in decisions
     ):
         return None
     return first
@@ -235,9 +235,9 @@ def _denied(_: BrokerState, card: Card, rulings: Rulings) -> Decided | None:
     """Return the rules' denial of any leg of the card; no order of a session holds that back."""
     if Verdict.DENY not in card.choices.verdicts:
         return None
-    found = [said_by(rulings.get(leg.id)).decided for leg in card.requests]
-    denials = (decided for decided in found if decided is not None)
-    return next((one for one in denials if one.decision.verdict is Verdict.DENY), None)
+    decisions = [said_by(rulings.get(leg.id)).decided for leg in card.requests]
+    denials = (decided for decided in decisions if decided is not None)
+    return next((decided for decided in denials if decided.decision.verdict is Verdict.DENY), None)
 
 
 def _noted(state: BrokerState, fact: messages.Noted) -> list[Effect]:

@@ -46,10 +46,10 @@ class Shared:
 
 def look(state: BrokerState, fact: Arrived) -> tuple[Shared, ...]:
     """Record the files that a call will change; return those that another session just changed."""
-    found = shared(state, fact)
+    conflicting = shared(state, fact)
     if _changes_files(state, fact):
         state.sessions.changes(fact.request.event, fact.files, fact.now)
-    return found
+    return conflicting
 
 
 def shared(state: BrokerState, fact: Arrived) -> tuple[Shared, ...]:
@@ -190,19 +190,19 @@ def report_rivals(
             numbers.append(card.number)
             if _is_news(card, alarm):
                 effects.append(put_alarm(state, card, alarm))
-    told = "; ".join(alarms_of(others[:3]))
-    conflict_told = Conflict(request.event, told, tuple(numbers), request.id)
+    alarms = "; ".join(alarms_of(others[:3]))
+    conflict = Conflict(request.event, alarms, tuple(numbers), request.id)
     number = own.number if own else None
-    return [conflict_told, *effects, state.note(request.event, told, number, alarm=True)]
+    return [conflict, *effects, state.note(request.event, alarms, number, alarm=True)]
 
 
 def report_outcome(
-    state: BrokerState, request: Request, found: tuple[Followed, Fate] | None
+    state: BrokerState, request: Request, outcome: tuple[Followed, Fate] | None
 ) -> list[Effect]:
     """Report the outcome of a decided call; as an alarm, where it is not what was decided."""
-    if found is None:
+    if outcome is None:
         return []
-    call, fate = found
+    call, fate = outcome
     effects: list[Effect] = [Outcome(request.event, request.id, call, fate)]
     if fate.alarming:
         card = state.cards.card(call.card) if call.card is not None else None
@@ -227,8 +227,8 @@ def report_result(state: BrokerState, request: Request) -> list[Effect]:
 def report_end(state: BrokerState, request: Request, closes: Scope) -> list[Effect]:
     """Report, at the end of a turn, the calls left to the agent that did not run."""
     effects: list[Effect] = []
-    for found in state.followed.conclude(request.event, closes):
-        effects += report_outcome(state, request, found)
+    for outcome in state.followed.conclude(request.event, closes):
+        effects += report_outcome(state, request, outcome)
     return effects
 
 

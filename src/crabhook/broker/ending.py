@@ -119,9 +119,11 @@ def check(
     changed = changed_calls(state, card, decision)
     if not changed.keys() <= rulings.keys():
         raise DecisionError(f"#{number} was changed, and the rules were not asked about that yet")
-    said = against(rulings[leg] for leg in changed)
-    if not set(said) <= set(decision.despite):
-        raise DecisionError(f"the rules are against the call as it was changed: {'; '.join(said)}")
+    objections = against(rulings[leg] for leg in changed)
+    if not set(objections) <= set(decision.despite):
+        raise DecisionError(
+            f"the rules are against the call as it was changed: {'; '.join(objections)}"
+        )
     return ended_as
 
 
@@ -133,15 +135,15 @@ def changed_calls(state: BrokerState, card: Card, decision: Decision) -> dict[st
     """
     if decision.updated_input is None or card.state is not State.WAITING:
         return {}
-    found: dict[str, Event] = {}
+    events: dict[str, Event] = {}
     for leg in card.requests:
         event = leg.event
         if event.tool is None or state.platforms[event.platform].asks(event):
             continue
         changed = replace(event.tool, input=dict(decision.updated_input))
         if changed.fingerprint != event.tool.fingerprint:
-            found[leg.id] = replace(event, tool=changed)
-    return found
+            events[leg.id] = replace(event, tool=changed)
+    return events
 
 
 def known_card(state: BrokerState, number: int) -> Card:
@@ -251,16 +253,16 @@ def closing(state: BrokerState, fact: Closing) -> list[Effect]:
 
 def delivered(state: BrokerState, fact: Delivered) -> list[Effect]:
     """Note whether a reply reached its hook."""
-    card, told = state.cards.of_request(fact.request_id), state.notes_received(fact)
+    card, notes = state.cards.of_request(fact.request_id), state.notes_received(fact)
     state.decided_before.discard(fact.request_id)
     if card is None or card.decision is None or card.delivered:
-        return told
+        return notes
     fate = "delivered" if fact.whole else "NOT DELIVERED, the hook did not take it"
     text = f"{card.outcome} · {fate} {(fact.now - card.ended_at) * 1000:.0f} ms"
     return [
         state.put(replace(card, delivered=fact.whole)),
         state.note(card.event, text, card.number),
-        *told,
+        *notes,
     ]
 
 

@@ -141,16 +141,16 @@ class FollowedCalls:
         mine = [(key, kept) for key, kept in self._calls.of_session(event) if _may_be(kept, event)]
         if not mine:
             return None
-        key, found, fate = self._fate(mine, event)
-        if found is None:
+        key, call, fate = self._fate(mine, event)
+        if call is None:
             return None
         self._calls.drop(key)
         if fate is Fate.OTHER:
-            self._changed.keep(found)
+            self._changed.keep(call)
         for other, kept in mine:
             if other != key and kept.use_id and kept.use_id == event.tool.use_id:
                 self._calls.drop(other)
-        return found, fate
+        return call, fate
 
     def changed(self, event: Event) -> Followed | None:
         """Return the last call of the event's session that ran in another form than was allowed."""
@@ -185,12 +185,12 @@ class FollowedCalls:
         self, mine: list[tuple[int, Followed]], event: Event
     ) -> tuple[int, Followed | None, Fate]:
         assert event.tool is not None  # noqa: S101 - asked by those who have looked
-        told = self._fingerprints(event, event.tool)
+        prints = self._fingerprints(event, event.tool)
         for key, kept in mine:
-            if kept.verdict is Verdict.ALLOW and _holds(kept, told):
+            if kept.verdict is Verdict.ALLOW and _holds(kept, prints):
                 return key, kept, Fate.AS_ALLOWED
         for key, kept in mine:
-            sure = bool(kept.use_id) or not named(event) or _holds(kept, told)
+            sure = bool(kept.use_id) or not named(event) or _holds(kept, prints)
             if kept.verdict in _LEFT and sure:
                 return key, kept, Fate.RAN
         for key, kept in reversed(mine):
@@ -221,8 +221,8 @@ class FollowedCalls:
         return ids.pop() if len(ids) == 1 else ""
 
 
-def _holds(kept: Followed, told: Mapping[str, bytes]) -> bool:
-    return all(told.get(name) == value for name, value in kept.wanted.items())
+def _holds(kept: Followed, prints: Mapping[str, bytes]) -> bool:
+    return all(prints.get(name) == value for name, value in kept.wanted.items())
 
 
 def _may_be(kept: Followed, event: Event) -> bool:

@@ -77,15 +77,17 @@ class Course:
         asked = self.decided is not None and self.decided.decision.verdict is Verdict.ASK
         if not asked or can_ask:
             return self
-        said = "; this agent cannot be told to ask its own user"
+        addition = "; this agent cannot be told to ask its own user"
         reason = self.reason
-        words, full = f"{reason.words}{said}", f"{reason.in_full}{said}"
+        words, full = f"{reason.words}{addition}", f"{reason.in_full}{addition}"
         return Course(waits=True, reason=replace(reason, words=words, full=full))
 
 
 def against(rulings: Iterable[Ruling | None]) -> tuple[str, ...]:
     """Return the objections of denials and protected places, a sentence each, without repeats."""
-    return tuple(dict.fromkeys(said for ruling in rulings for said in _objections(ruling)))
+    return tuple(
+        dict.fromkeys(objection for ruling in rulings for objection in _objections(ruling))
+    )
 
 
 def _objections(ruling: Ruling | None) -> Iterator[str]:
@@ -150,18 +152,18 @@ _HEARD_EVERY = 3600.0  # seconds; each time is a change of the orders, and on re
 _OF_A_SESSION = (OrderKind.ALLOW_ALL, OrderKind.HOLD_ALL, OrderKind.HALT)
 
 
-def _left_alone(said: Course, *, can_ask: bool, is_part: bool = False) -> Course:
+def _left_alone(course: Course, *, can_ask: bool, is_part: bool = False) -> Course:
     """Leave an event to the agent's own user, since the operator is away.
 
     Where a rule wants a person to decide, the answer is `ask`: after silence the agent's permission
     mode might let the call run. A part of a call runs after silence, and nobody at the agent can be
     asked about one: there the answer is a denial.
     """
-    why = said.reason.in_full
-    if said.waits and is_part:
+    why = course.reason.in_full
+    if course.waits and is_part:
         reason = f"{AWAY}, and a person is to be asked, which this cannot wait for: {why}"
         return Course(decided=Decided(Decision(Verdict.DENY, reason=reason), Nobody(Ended.AWAY)))
-    if not (said.waits and can_ask):
+    if not (course.waits and can_ask):
         return Course(decided=no_opinion(Ended.AWAY))
     reason = f"{AWAY}, and a person is to be asked: {why}"
     return Course(decided=Decided(Decision(Verdict.ASK, reason=reason), Nobody(Ended.AWAY)))
@@ -189,20 +191,20 @@ def _held_with_all(orders: Sequence[Standing]) -> Course | None:
 
 
 def _rule_of_a_question(
-    said: Course, orders: Sequence[Standing], event: Event, platform: Platform
+    course: Course, orders: Sequence[Standing], event: Event, platform: Platform
 ) -> Course | None:
     """Return the course of an event with a question, by rules and orders, if they have one."""
-    if said.denies or said.waits:
-        return said
+    if course.denies or course.waits:
+        return course
     if held := _held_with_all(orders):
         return held
-    if said.agents_own:
-        return said
+    if course.agents_own:
+        return course
     for order in orders:
         if order.kind is OrderKind.ALLOW_ALL and not platform.asks(event):
             by = StandingOrder(order.id, order.kind)
             return Course(decided=Decided(Decision(Verdict.ALLOW), by))
-    return None if said.decided is None else said
+    return None if course.decided is None else course
 
 
 def came_by(event: Event, platform: Platform, stance: Stance) -> Because:
@@ -254,9 +256,9 @@ class Orders:
         others = [old for old in self._orders if old.about != order.about]
         if len(others) >= MAX_ORDERS and order.kind is not OrderKind.HALT:
             raise DecisionError(f"{MAX_ORDERS} orders stand already: end one first")
-        given = Standing.of(order, next(self._numbers), by, heard)
-        self._stand([*others, given])
-        return given
+        standing = Standing.of(order, next(self._numbers), by, heard)
+        self._stand([*others, standing])
+        return standing
 
     def revoke(self, matches: Callable[[Standing], bool]) -> list[Standing]:
         """End the orders that match; return them."""
@@ -335,13 +337,13 @@ class Orders:
         if not away and (kept_going := self._keep_going(event, orders)):
             return kept_going
         can_ask = platform.takes(event, Verdict.ASK)
-        said = said_by(law).where(can_ask=can_ask)
-        if held is Held.BY_RULE and said.observes:
+        ruled = said_by(law).where(can_ask=can_ask)
+        if held is Held.BY_RULE and ruled.observes:
             return Course() if away else _held_with_all(orders) or Course()
-        if away and not said.denies:
+        if away and not ruled.denies:
             is_part = platform.phase(event) is Phase.PART
-            return _left_alone(said, can_ask=can_ask, is_part=is_part)
-        course = _rule_of_a_question(said, orders, event, platform)
+            return _left_alone(ruled, can_ask=can_ask, is_part=is_part)
+        course = _rule_of_a_question(ruled, orders, event, platform)
         return course or Course(waits=True, reason=came_by(event, platform, stance))
 
     def _rule_on_request(self, event: Event, orders: Sequence[Standing]) -> Course:

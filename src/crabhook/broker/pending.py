@@ -59,8 +59,8 @@ class PendingRequests:
 
     def attempt(self, request_id: str) -> int | None:
         """Return the connection of a request; None if the request does not wait."""
-        found = self._inside.get(request_id)
-        return found and found[0]
+        waiting = self._inside.get(request_id)
+        return waiting and waiting[0]
 
     def refusal(self, request: Request) -> Refusal | None:
         """Return the limit that refuses a request; None if there is room."""
@@ -94,10 +94,10 @@ class PendingRequests:
 
     def leave(self, request_id: str) -> tuple[int, str] | None:
         """Remove a request; return its connection and its secret, None for an unknown request."""
-        found = self._inside.pop(request_id, None)
-        if found is None:
+        waiting = self._inside.pop(request_id, None)
+        if waiting is None:
             return None
-        attempt, request = found
+        attempt, request = waiting
         session = request.event.session_key
         self._size -= request.size
         self._of_session[session] -= 1

@@ -154,14 +154,14 @@ class RecentDecisions:
         one of them had no opinion, else None. Also None where `event` is not `alone`, since another
         call that looks the same still waits: a person settles a doubt, never an allow.
         """
-        found = self._about(event, now)
-        decisions = list(found.values())
+        decided = self._about(event, now)
+        decisions = list(decided.values())
         alike = all(other == decisions[0] for other in decisions)
         left = any(map(_leaves, decisions))
-        if not found or not (left or (alike and alone)):
+        if not decided or not (left or (alike and alone)):
             return None
         if alike and alone:  # all decisions are the same, so any of them fits
-            self._answers.drop(next(iter(found)))
+            self._answers.drop(next(iter(decided)))
         return no_opinion(Ended.LEFT_BEFORE) if left else decisions[0]
 
     def _about(self, event: Event, now: float) -> dict[int, Decided | None]:

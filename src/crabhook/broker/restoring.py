@@ -28,8 +28,8 @@ COME_BACK_WITHIN = 150.0  # seconds; hooks try for two minutes
 
 def restored(state: BrokerState, fact: Restored) -> list[Effect]:
     """Put waiting requests back on cards, and keep the replies that hooks may not have received."""
-    for given in fact.answers:
-        state.tickets.give(given.request_id, given.secret, given.reply, fact.now)
+    for answer in fact.answers:
+        state.tickets.give(answer.request_id, answer.secret, answer.reply, fact.now)
     for order in fact.halts:
         with suppress(DecisionError):  # no operator could give it: the store was changed by hand
             state.orders.give(order, order.by, order.heard)
@@ -91,14 +91,14 @@ def _take_up_note(state: BrokerState, kept: KeptNote) -> list[Effect]:
 def _fresh(state: BrokerState, kept: RestoredRequest, leg: Leg) -> Card:
     """Return a new card for a restored request, with the reason why it waits."""
     event = leg.event
-    told = said_by(kept.ruling)
+    course = said_by(kept.ruling)
     came = came_by(event, state.platforms[event.platform], leg.stance)
     return Card(
         kept.number,
         (leg,),
         asked_at=state.now - kept.waited,
         restored=True,
-        reason=told.reason if told.waits else came,
+        reason=course.reason if course.waits else came,
         risk=kept.risk,
     )
 
@@ -123,17 +123,17 @@ def _put_back_decided(state: BrokerState, kept: RestoredDecision) -> None:
         state.decided_before.add(kept.request.id)
 
 
-def is_back(state: BrokerState, known: Leg, back: Request) -> list[Effect]:
+def is_back(state: BrokerState, waiting: Leg, back: Request) -> list[Effect]:
     """Let a restored request wait as long as its hook, which came back, says.
 
     The hook counts on a clock that nobody can set.
     """
     due, _ = state.expected_back
-    if known.wait_until != due:
+    if waiting.wait_until != due:
         return []
-    card = state.cards.of_leg(known)
+    card = state.cards.of_leg(waiting)
     leg = replace(
-        known,
+        waiting,
         wait_until=back.wait_until,
         gives_up_at=back.gives_up_at,
         when_lost=back.when_lost,

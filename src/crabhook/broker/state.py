@@ -84,10 +84,10 @@ class BrokerState:
             return ""
         if not self.platforms[event.platform].carries_note(event):
             return ""
-        given = self.notes.give(event, request_id)
-        if given:
+        notes = self.notes.give(event, request_id)
+        if notes:
             self.sessions.touch(event.session_key)
-        return "\n".join(f"{FROM_OPERATOR}: {note.text}" for note in given)
+        return "\n".join(f"{FROM_OPERATOR}: {note.text}" for note in notes)
 
     def note_told(
         self,
@@ -109,10 +109,10 @@ class BrokerState:
 
     def notes_received(self, fact: Delivered) -> list[Effect]:
         """Report what became of the notes that went with an answer."""
-        found = self.notes.receipt(fact.request_id, fact.now, whole=fact.whole)
+        receipts = self.notes.receipt(fact.request_id, fact.now, whole=fact.whole)
         return [
             effect
-            for note, what, event in found
+            for note, what, event in receipts
             for effect in self.note_told(note, what, event, request_id=fact.request_id)
         ]
 
@@ -131,11 +131,11 @@ class BrokerState:
     def call_of(self, event: Event) -> Card | None:
         """Return the card of the call that the event is about a part of, waiting or ended."""
         call = self.platforms[event.platform].part_of(event)
-        known = [*self.cards.ended(), *self.cards.of_session(event.session_key)] if call else []
+        cards = [*self.cards.ended(), *self.cards.of_session(event.session_key)] if call else []
         return next(
             (
                 card
-                for card in reversed(known)
+                for card in reversed(cards)
                 for leg in card.requests
                 if same_agent(leg.event, event) and leg.event.tool and leg.event.tool.use_id == call
             ),
@@ -172,9 +172,9 @@ class BrokerState:
             decision = replace(decision, note=note)
         reply = self.platforms[leg.event.platform].write(leg.event, decision)
         self.tickets.give(leg.id, secret, reply, self.now)
-        said = Decided(decision, decided.by)
+        sent = Decided(decision, decided.by)
         confirm = isinstance(decided.by, Operator) or bool(carried)
-        return [Resolve(leg.id, attempt, secret, reply, confirm, said)]
+        return [Resolve(leg.id, attempt, secret, reply, confirm, sent)]
 
     def turn_away(self, leg: Leg, refusal: Refusal, why: EndReason) -> list[Effect]:
         """Release a leg without a decision.
@@ -303,14 +303,14 @@ class BrokerState:
         size: int = 0,
     ) -> Note:
         """Write a line into the feed; `size`: the bytes of the event's whole input, if known."""
-        told = event.brief(size) if number is None else event.slim()  # a card shows its own input
-        entry = FeedEntry(self.now, told, text, number, outcome, alarm, about)
+        shown = event.brief(size) if number is None else event.slim()  # a card shows its own input
+        entry = FeedEntry(self.now, shown, text, number, outcome, alarm, about)
         self.feed.append(entry)
         return Note(entry)
 
 
 def _has_more(card: Card, before: Card) -> bool:
     """Whether a card has a leg or an alarm that it did not have before."""
-    known = {leg.id for leg in before.requests}
-    more_legs = any(leg.id not in known for leg in card.requests)
+    earlier = {leg.id for leg in before.requests}
+    more_legs = any(leg.id not in earlier for leg in card.requests)
     return more_legs or not set(card.alarms) <= set(before.alarms)

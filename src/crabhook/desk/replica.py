@@ -186,7 +186,11 @@ class Replica:
     def _add(self, entry: FeedEntry) -> None:
         """Add a line; it replaces an earlier line about the same."""
         if entry.about:
-            earlier = (one for one in reversed(self._feed) if one.about == entry.about)
+            earlier = (
+                earlier_entry
+                for earlier_entry in reversed(self._feed)
+                if earlier_entry.about == entry.about
+            )
             if (before := next(earlier, None)) is not None:
                 self._feed.remove(before)
         self._feed.append(entry)
@@ -278,7 +282,7 @@ class Replica:
         """Return the answers to a card that other desks hold now; they may be taken back."""
         claimed, now = self._claims.get(number), self.now()
         held = claimed.holding if claimed else ()
-        return tuple(one for one in held if one.due > now)
+        return tuple(answer for answer in held if answer.due > now)
 
     def doing(self) -> bool:
         """Return whether anything that was submitted to be done has no outcome yet."""
@@ -343,15 +347,15 @@ class Replica:
 
     def objections(self, number: int, decision: Decision) -> tuple[str, ...] | None:
         """Return the rules' objections to a decision; None before `AskObjections` was answered."""
-        found = self._of_change(number, decision)
-        return None if found is None else found.objections
+        ready = self._of_change(number, decision)
+        return None if ready is None else ready.objections
 
     def changed_risk(self, number: int, decision: Decision) -> Risk | None:
         """Return what a card's call may do as a decision changes it; known as `objections` are."""
-        found = self._of_change(number, decision)
-        return None if found is None else found.risk
+        ready = self._of_change(number, decision)
+        return None if ready is None else ready.risk
 
     def _of_change(self, number: int, decision: Decision) -> updates.ObjectionsReady | None:
-        found = self._objections.get(number)
-        same = found is not None and found.decision.updated_input == decision.updated_input
-        return found if same else None
+        ready = self._objections.get(number)
+        same = ready is not None and ready.decision.updated_input == decision.updated_input
+        return ready if same else None

@@ -90,7 +90,7 @@ class Claimed:
 
     def of(self, counts: Callable[[Actor], bool]) -> "Claimed":
         """Return the part of it that is about the operators who count."""
-        held = tuple(one for one in self.holding if counts(one.by))
+        held = tuple(answer for answer in self.holding if counts(answer.by))
         return Claimed(self.card, tuple(filter(counts, self.by)), held)
 
 

@@ -54,11 +54,11 @@ def _alike_around(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
     return first, _alike_at_first(old[first:][::-1], new[first:][::-1])
 
 
-def _alike_at_first(one: Sequence[str], other: Sequence[str]) -> int:
-    for place, (line, its) in enumerate(zip(one, other, strict=False)):
-        if line != its:
+def _alike_at_first(old: Sequence[str], new: Sequence[str]) -> int:
+    for place, (old_line, new_line) in enumerate(zip(old, new, strict=False)):
+        if old_line != new_line:
             return place
-    return min(len(one), len(other))
+    return min(len(old), len(new))
 
 
 def changed_words(line: str, other: str) -> list[tuple[bool, str]]:

@@ -91,11 +91,11 @@ def _parts(text: str, begins: bool) -> tuple[tuple[int, int], ...]:  # noqa: FBT
     if len(text) < _SHORTEST or not (spans := find(text)):
         return ()
     values = list(_values(text)) if begins else []
-    known = {span.stop for span in spans if span.shown}
+    named = {span.stop for span in spans if span.shown}
     return tuple(
         part
         for span in spans
-        if span.kind != RANDOM or span.stop not in known  # it would cover whose secret it is
+        if span.kind != RANDOM or span.stop not in named  # it would cover whose secret it is
         for part in _parts_of(text, span, values)
     )
 
@@ -116,9 +116,9 @@ def _parts_of(text: str, span: SecretSpan, values: Sequence[_Value]) -> Iterator
     place = bisect_right(values, start, key=attrgetter("start")) - 1
     inside = values[place] if place >= 0 and stop <= values[place].stop else None
     if inside and not (inside.assigned and _OPERATOR.search(text, start, stop)):
-        yield from (found.span() for found in _VALUE.finditer(text, start, stop))
+        yield from (value.span() for value in _VALUE.finditer(text, start, stop))
     elif (word := _WORD.match(text, start, stop)) and not _may_run(text, span):
-        yield from (found.span() for found in _PLAIN.finditer(text, *word.span()))
+        yield from (value.span() for value in _PLAIN.finditer(text, *word.span()))
 
 
 def _may_run(text: str, span: SecretSpan) -> bool:
@@ -230,15 +230,15 @@ def _shell_words(text: str) -> Iterator[tuple[str, list[tuple[int, int]], str]]:
     """Yield each word with quotes replaced, the places of its quoted parts, and its end."""
     word, place = "", 0
     quoted: list[tuple[int, int]] = []
-    while found := _TOKEN.match(text, place):
-        place, kind = found.end(), found.lastgroup or ""
+    while token := _TOKEN.match(text, place):
+        place, kind = token.end(), token.lastgroup or ""
         if kind in ("blank", "end", "to"):
             yield word, quoted, kind
             word, quoted = "", []
         elif kind in ("single", "double"):
-            quoted.append(found.span(kind))
+            quoted.append(token.span(kind))
             word += "'"
         else:
-            word += found[0]
+            word += token[0]
     if place == len(text):
         yield word, quoted, "end"

@@ -101,8 +101,8 @@ def facts(past: Past) -> Iterator[tuple[str, str]]:
     yield "its user was told", decision.user_message
     yield "the session was stopped", decision.halt
     yield "", "the turn was ended" if decision.interrupt else ""
-    for said in decision.despite:
-        yield "although", said
+    for objection in decision.despite:
+        yield "although", objection
     for update in decision.permissions:
         kept = Suggestion(update)
         yield "from then on", joined(kept.what, kept.where, by=" → ")
@@ -154,14 +154,14 @@ def details(view: SessionView, now: float) -> Iterator[str]:
     """Yield a line for each agent, file that another session changes too, and note."""
     for agent in view.agents:
         yield f"{name_in_session(agent)}: {doing(agent.doing, now)}"
-    for one in view.shared:
+    for file in view.shared:
         others = ", ".join(
             joined(brief(session[:ID_SHOWN], covered), on_machine(where), by=" ")
-            for _, session, where in one.sessions
+            for _, session, where in file.sessions
         )
-        yield f"! {others} changes the same file: {brief(one.path, covered)}"
+        yield f"! {others} changes the same file: {brief(file.path, covered)}"
     if view.files:
-        shown = [brief(one, covered) for one in view.files[-_FILES_SHOWN:]]
+        shown = [brief(path, covered) for path in view.files[-_FILES_SHOWN:]]
         more = len(view.files) - len(shown)
         yield f"changed: {', '.join(shown)}{f' and {more} more' if more else ''}"
     for note in view.notes:

@@ -62,12 +62,12 @@ def folded_json(text: str) -> str:
     return _IN_JSON.sub(lambda it: "⟨{} blanks⟩".format(len(it[0]) - it[0].count("\\")), text)
 
 
-def _fold(found: re.Match[str]) -> str:
-    blanks = found[0]
+def _fold(run: re.Match[str]) -> str:
+    blanks = run[0]
     if len(blanks.replace("\t", TAB)) <= BLANKS_SHOWN:
         return blanks
     kinds = (("blanks", " "), ("tabs", "\t"))
-    return f" ⟨{len(blanks)} {' and '.join(name for name, one in kinds if one in blanks)}⟩ "
+    return f" ⟨{len(blanks)} {' and '.join(name for name, letter in kinds if letter in blanks)}⟩ "
 
 
 def excerpt(text: str) -> str:

@@ -164,23 +164,23 @@ def _question(event: Event, spell: Speller) -> Sentence:
 
 def risk_words(risk: Risk, spell: Speller = safe) -> str:
     """Return what a call may do, each level by its word: "danger: deletes …. caution: network"."""
-    told = [f"{LEVELS[level]}: {'; '.join(words)}" for level, words in by_level(risk, spell)]
+    parts = [f"{LEVELS[level]}: {'; '.join(words)}" for level, words in by_level(risk, spell)]
     if risk.unknown:
-        told.append(f"not known: {'; '.join(brief(one, spell) for one in risk.unknown)}")
+        parts.append(f"not known: {'; '.join(brief(part, spell) for part in risk.unknown)}")
     if risk.level is Level.NONE:
-        told = [NOTHING_RISKY, *told]
-    return ". ".join(told)
+        parts = [NOTHING_RISKY, *parts]
+    return ". ".join(parts)
 
 
 def by_level(risk: Risk, spell: Speller = safe) -> Iterator[tuple[Level, list[str]]]:
     """Yield the words of what a call may do, the worst level first."""
-    for level, effects in groupby(risk.effects, key=lambda one: one.level):
+    for level, effects in groupby(risk.effects, key=lambda effect: effect.level):
         yield level, [brief(effect.words, spell) for effect in effects]
 
 
 def dangers(risk: Risk) -> tuple[str, ...]:
     """Return what of a call wants a second yes, in words not yet safe; empty for nothing."""
-    return tuple(one.words for one in risk.effects if one.level is Level.DANGER)
+    return tuple(effect.words for effect in risk.effects if effect.level is Level.DANGER)
 
 
 def has_risk(card: Card) -> bool:
@@ -240,8 +240,8 @@ def by_another(card: Card, desk: Replica, spell: Speller = safe, *, when: bool =
     if (by := desk.decided_by_another(card)) is None:
         return ""
     where = "the server's terminal" if by.desk == HERE else brief(by.desk, spell)
-    said = f"by {brief(by.name, spell) or 'an operator'}" + (f" at {where}" if where else "")
-    return f"{said}, {ago(desk.now() - card.ended_at)} ago" if when else said
+    decider = f"by {brief(by.name, spell) or 'an operator'}" + (f" at {where}" if where else "")
+    return f"{decider}, {ago(desk.now() - card.ended_at)} ago" if when else decider
 
 
 def held_elsewhere(card: Card, desk: Replica, spell: Speller = safe) -> str:
@@ -249,9 +249,11 @@ def held_elsewhere(card: Card, desk: Replica, spell: Speller = safe) -> str:
     if card.state is not State.WAITING:
         return ""
     now, held = desk.now(), desk.holding(card.number)
-    deeds = (f"{_whose(one.by, spell)} {_does(card.event, one.verdict)}" for one in held)
-    told = [f"{deed} in {ceil(one.due - now)} s" for deed, one in zip(deeds, held, strict=True)]
-    return f"{', '.join(told)}: you may decide first" if told else ""
+    deeds = (f"{_whose(answer.by, spell)} {_does(card.event, answer.verdict)}" for answer in held)
+    answers = [
+        f"{deed} in {ceil(answer.due - now)} s" for deed, answer in zip(deeds, held, strict=True)
+    ]
+    return f"{', '.join(answers)}: you may decide first" if answers else ""
 
 
 def looking_elsewhere(card: int, desk: Replica) -> list[str]:
@@ -288,8 +290,8 @@ def too_late(outcome: Outcome, card: Card | None, desk: Replica) -> str:
     """Return why a command was refused; for an ended card also who decided it. Not yet safe."""
     if not isinstance(outcome, TooLate) or card is None or outcome.by is None:
         return outcome.why
-    told = by_another(card, desk, str) or f"by {who(outcome.by)}"
-    return f"{outcome.why} ({told})"
+    decider = by_another(card, desk, str) or f"by {who(outcome.by)}"
+    return f"{outcome.why} ({decider})"
 
 
 def counted(event: Event) -> str:
@@ -313,9 +315,9 @@ def last_prompt(card: Card, desk: Replica) -> str:
     if (around := desk.around(card.number)) is not None and around.prompt:
         return around.prompt
     whose = card.event.platform, card.event.session
-    heard = (one.event for one in reversed(desk.feed()))
-    told = (one.text("prompt") for one in heard if (one.platform, one.session) == whose)
-    return next(filter(None, told), "")
+    heard = (entry.event for entry in reversed(desk.feed()))
+    prompts = (event.text("prompt") for event in heard if (event.platform, event.session) == whose)
+    return next(filter(None, prompts), "")
 
 
 def outlasting(event: Event, decision: Decision, spell: Speller = safe) -> str:
@@ -323,19 +325,19 @@ def outlasting(event: Event, decision: Decision, spell: Speller = safe) -> str:
 
     A change of the permission mode is "switches to acceptEdits"; nothing kept is an empty text.
     """
-    told: list[str] = []
+    changes: list[str] = []
     for update in decision.permissions:
-        one = Suggestion(update)
-        what = one.what.removeprefix("allow ")
+        suggestion = Suggestion(update)
+        what = suggestion.what.removeprefix("allow ")
         switched = what.removeprefix("switch to the mode ")
         if switched != what:
-            told.append(f"switches to {brief(switched, spell)}")
+            changes.append(f"switches to {brief(switched, spell)}")
         else:
-            where = f" in {one.where}" if one.where else ""
-            told.append(
+            where = f" in {suggestion.where}" if suggestion.where else ""
+            changes.append(
                 f"KEPT BY {brief(event.platform, spell).upper()}: {brief(what, spell)}{where}"
             )
-    return " + ".join(told)
+    return " + ".join(changes)
 
 
 class Doubts(NamedTuple):

@@ -134,8 +134,8 @@ def is_plan(event: Event) -> bool:
 
 def asked_again(before: Card, card: Card) -> bool:
     """Whether a hook asks about the card that did not ask before: there is more to see."""
-    known = {leg.id for leg in before.requests}
-    return any(leg.id not in known for leg in card.requests)
+    earlier = {leg.id for leg in before.requests}
+    return any(leg.id not in earlier for leg in card.requests)
 
 
 def outcome(card: Card) -> str:
@@ -241,17 +241,17 @@ def _file(path: str, whole: Mapping[str, Value], cwd: str) -> str:
     edits = whole.get("edits")
     each = edits if isinstance(edits, list) and len(edits) <= LONGEST else [dict(whole)]
     counts = [_count(edit) for edit in each if isinstance(edit, dict)]
-    known = [count for count in counts if count]
-    told, content = "", whole.get("content")
-    if counts and len(known) == len(counts):
-        added, removed = map(sum, zip(*known, strict=True))
+    counted = [count for count in counts if count]
+    size, content = "", whole.get("content")
+    if counts and len(counted) == len(counts):
+        added, removed = map(sum, zip(*counted, strict=True))
         everywhere = "everywhere" if whole.get("replace_all") is True else ""
-        told = f"+{added} -{removed} {everywhere}".rstrip()
+        size = f"+{added} -{removed} {everywhere}".rstrip()
     elif isinstance(content, str) and not content.endswith(CUT):
-        told = plural(line_count(content), "line")
+        size = plural(line_count(content), "line")
     path = path.removeprefix(cwd.rstrip("/") + "/") or path
     shown = path if len(path) <= LONGEST // 2 else "…" + path[-LONGEST // 2 :]
-    return f"{shown} {told}".rstrip()
+    return f"{shown} {size}".rstrip()
 
 
 def _count(edit: Mapping[str, Value]) -> tuple[int, int] | None:
@@ -283,22 +283,22 @@ def told_of(card: Card, *more: str) -> Mapping[str, str]:
     event = card.event
     agent = f"{event.platform} {agent_name(event)} {agent_label(event)}"
     parts = (tool_label(event), project(event), agent, machine(event), event.session)
-    told = [part.casefold() for part in parts]
+    texts = [part.casefold() for part in parts]
     rest = [part.casefold() for part in (summary(event), *more)]
     levels = _LEVELS[card.risk.level]
-    return dict(zip(_FILTERED, (*told, levels), strict=True)) | {"": " ".join([*told[:4], *rest])}
+    return dict(zip(_FILTERED, (*texts, levels), strict=True)) | {"": " ".join([*texts[:4], *rest])}
 
 
-def wants(wanted: str, told: Mapping[str, str]) -> bool:
+def wants(wanted: str, parts: Mapping[str, str]) -> bool:
     """Whether a filter's words keep what tells this: each in any part, `agent:codex` in its own."""
     for word in wanted.casefold().split():
         name, _, value = word.partition(":")
         if name == "risk" and value:
-            found = any(level.startswith(value) for level in told["risk"].split())
+            kept = any(level.startswith(value) for level in parts["risk"].split())
         elif name == "session" and value:
-            found = told["session"].startswith(value)
+            kept = parts["session"].startswith(value)
         else:
-            found = value in told[name] if name in _FILTERED else word in told[""]
-        if not found:
+            kept = value in parts[name] if name in _FILTERED else word in parts[""]
+        if not kept:
             return False
     return True

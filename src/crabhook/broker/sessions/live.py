@@ -59,9 +59,9 @@ class _Agent:
             return
         if doing is None or doing.outcome or doing.event.tool is None or event.tool is None:
             return
-        mine, told = doing.event.tool, event.tool
-        known = mine.use_id and told.use_id
-        if mine.name == told.name and (not known or mine.use_id == told.use_id):
+        mine, its = doing.event.tool, event.tool
+        both_have_ids = mine.use_id and its.use_id
+        if mine.name == its.name and (not both_have_ids or mine.use_id == its.use_id):
             self.doing = replace(doing, outcome=outcome)
 
     def tells(self, event: Event, now: float, outcome: str) -> None:
@@ -135,7 +135,7 @@ class LiveSessions:
         if agent is None:
             agent = live.agents[event.agent_id] = _Agent(event.agent_type, now)
             if len(live.agents) > AGENTS_KEPT:
-                del live.agents[next(known for known in live.agents if known)]
+                del live.agents[next(agent_id for agent_id in live.agents if agent_id)]
         platform = self._platforms[event.platform]
         phase = platform.phase(event)
         if event.tool is None:

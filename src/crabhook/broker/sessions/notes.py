@@ -53,8 +53,8 @@ class Notes:
         if len(mine) >= MOST_OF_AN_AGENT or len(self._waiting) >= MOST_WAITING:
             raise DecisionError("too many notes wait already: take one back first")
         platform, session, machine = key
-        told = platform, session, agent, text, by, now
-        note = Note(next(self._numbers), *told, machine=machine)
+        content = platform, session, agent, text, by, now
+        note = Note(next(self._numbers), *content, machine=machine)
         self._waiting[note.id] = note
         return note
 
@@ -62,10 +62,10 @@ class Notes:
         """Return the notes without a receipt yet, the oldest first."""
         if not (self._waiting or self._given):
             return ()
-        given = (
+        sent = (
             KeptNote(n, request_id) for request_id, (_, notes) in self._given.items() for n in notes
         )
-        return (*given, *map(KeptNote, self._waiting.values()))
+        return (*sent, *map(KeptNote, self._waiting.values()))
 
     def restore(self, kept: KeptNote) -> None:
         """Restore a note of an earlier server."""
@@ -80,17 +80,17 @@ class Notes:
 
     def replace(self, notes: Iterable[KeptNote]) -> set[SessionKey]:
         """Have these alone, as another server has them; return whose notes are others now."""
-        before = {one.note for one in self.kept()}
+        before = {kept.note for kept in self.kept()}
         self._waiting.clear()
         self._given.clear()
-        for one in notes:
-            self.restore(one)
-        return {one.key for one in before ^ {one.note for one in self.kept()}}
+        for note in notes:
+            self.restore(note)
+        return {kept.key for kept in before ^ {kept.note for kept in self.kept()}}
 
     def asked_again(self, request_id: str) -> None:
         """Let the notes of an answer wait again: its hook asks again, so the answer was lost."""
-        if given := self._given.pop(request_id, None):
-            self._waiting = {note.id: note for note in given[1]} | self._waiting
+        if sent := self._given.pop(request_id, None):
+            self._waiting = {note.id: note for note in sent[1]} | self._waiting
 
     def take_back(self, number: int) -> Note:
         """Take back a note that waits; raise DecisionError for any other."""
@@ -118,15 +118,15 @@ class Notes:
         """
         if request_id not in self._given:
             return
-        event, given = self._given.pop(request_id)
+        event, notes = self._given.pop(request_id)
         call = " ".join(filter(None, (event.name, event.tool.name if event.tool else "")))
         if whole:
-            for note in given:
+            for note in notes:
                 self._past.append(replace(note, call=call, delivered_at=now))
                 yield self._past[-1], f"was delivered with {call}", event
             return
-        again = {note.id: replace(note, call=call) for note in given if not note.call}
-        lost = [note for note in given if note.call]
+        again = {note.id: replace(note, call=call) for note in notes if not note.call}
+        lost = [note for note in notes if note.call]
         self._waiting = again | self._waiting
         self._past.extend(lost)
         for note in again.values():
