@@ -63,7 +63,7 @@ baseline: $(VENV)/developed ## keep a COMMIT's wire and program as what today mu
 conformance: $(VENV)/developed agents ## run every decision against the real agent; write docs/maintaining/conformance.md
 	@python -m tests.conformance
 
-agreement: $(VENV)/developed agents ## compare our rules with the real agent's; write docs/maintaining/agreement.md
+agreement: $(VENV)/developed agents ## compare our rules with the real agent's, keep and print both verdicts
 	@python -m tests.agreement
 
 bench: $(VENV)/developed ## measure a hook call and its like, and write the tables of docs/maintaining/performance.md

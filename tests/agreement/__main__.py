@@ -1,4 +1,4 @@
-"""`make agreement`: put every group to the real program and to our rules; write docs/maintaining/agreement.md."""
+"""`make agreement`: put every group to the real program and to our rules; keep and print both verdicts."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import sys
 
 from tests.agreement.asking import ask
 from tests.agreement.claudes import UnreadableError
-from tests.agreement.page import PAGE, page
+from tests.agreement.page import page
 from tests.agreement.pairs import Group, all_groups
-from tests.agreement.record import Pair, Record, write_record
+from tests.agreement.record import Pair, Record, read_record, write_record
 from tests.support import requirements
 
 
@@ -27,10 +27,14 @@ def told(group: Group, pairs: list[Pair]) -> bool:
 
 
 def main() -> int:
-    """Run; 0 when every difference is one that is named, and then the page is written."""
+    """Run; 0 when every difference is one that is named, and then the record is kept."""
     parser = argparse.ArgumentParser(prog="python -m tests.agreement", description=__doc__)
     parser.add_argument("only", nargs="*", help="ask only groups whose title holds one of these")
+    parser.add_argument("--kept", action="store_true", help="ask nobody: print the kept record")
     chosen = parser.parse_args()
+    if chosen.kept:
+        print(page(read_record(), all_groups()))
+        return 0
     if lacks := requirements.missing():
         print("Claude Code cannot run here; missing: " + "; ".join(lacks), file=sys.stderr)
         return 1
@@ -52,9 +56,9 @@ def main() -> int:
     if not chosen.only and sound:
         record = Record(requirements.installed_version() or "", pairs)
         write_record(record)
-        PAGE.write_text(page(record, wanted), encoding="utf-8")
+        print(page(record, wanted))
     elif not sound:
-        print("Nothing was written: not every difference is named.", file=sys.stderr)
+        print("Nothing was kept: not every difference is named.", file=sys.stderr)
     return 0 if sound else 1
 
 

@@ -1,10 +1,9 @@
-"""docs/maintaining/agreement.md, written from the record: the same bytes for the same verdicts."""
+"""The record as tables for people: the same bytes for the same verdicts."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.agreement.record import Pair, Record
@@ -12,26 +11,11 @@ from tests.agreement.record import Pair, Record
 if TYPE_CHECKING:
     from tests.agreement.pairs import Call, Group
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "maintaining" / "agreement.md"
-
 _HEAD = """\
-# Our rules and Claude Code's, on the same calls
+# Our rules and Claude Code {version}'s, on the same calls
 
-Each group of rules below was put into Claude Code {version}'s settings and into a rule file of ours.
-Claude Code then ran, headless and against a scripted model that made each of the group's calls, with
-hooks that only wrote down what happened; our engine judged the inputs that those hooks were told.
-`make agreement` asks both again and writes this page; it is not written by hand.
-
-*Claude Code* is what it did: **allow**, the call ran; **ask**, it would have asked its user (its
-PermissionRequest event came); **deny**, its rules refused. *crabhook* is what our rules say, **ask** where
-they leave a call to the operator. Where the two differ, the last column names the kind of difference,
-which [rules.md](../reference/rules.md#where-we-differ-from-claude-code) explains.
-
-`@project@` is the working directory, in the home `@home@`; `@outside@` is in neither. A line end within
-a command is written `⏎`, a tab `⇥`, any other character that cannot be seen by its number.
-
-{pairs} pairs, {agree} agreements, {differ} differences: {laxer} where crabhook gives more, {stricter}
-where it gives less.
+{pairs} pairs, {agree} agreements, {differ} differences.
+crabhook gives more in {laxer} of them, and less in {stricter}.
 
 | difference | pairs | Claude Code → crabhook |
 | --- | --- | --- |
@@ -40,7 +24,7 @@ where it gives less.
 
 
 def page(record: Record, groups: Sequence[Group]) -> str:
-    """Return the page."""
+    """Return the kinds of difference, then each group with its rules and both verdicts."""
     pairs = [(call, record.of(group, call)) for group in groups for call in group.calls]
     apart = [(call, pair) for call, pair in pairs if not pair.agrees]
     laxer = sum(pair.laxer for _, pair in apart)

@@ -11,7 +11,7 @@
     ]
 
 `@project@`, `@home@` and `@outside@` are folders of the run.  `differs` names the class of
-disagreement (`differences.py`) for a pair whose two verdicts are not the same.
+disagreement (docs/reference/rules.md explains each) for a pair whose two verdicts are not the same.
 """
 
 from __future__ import annotations

@@ -28,8 +28,8 @@ PACKAGES = "|".join(
 SHORT = re.compile(rf"(?<![\w/.-])((?:{PACKAGES})/[a-z_/]+\.py)\b")
 WHOLE = re.compile(r"(?<![\w/.-])((?:src|tests|bench|proto)/[\w/.-]+\.(?:py|proto|md|toml))\b")
 PLACEHOLDER = re.compile(r"/[A-Z]+[/.]")
-OF_OTHERS = {"CHANGELOG.md", "agreement.md"}
-"""Pages that name what was there once, and files of made-up projects."""
+OF_OTHERS = {"CHANGELOG.md"}
+"""Pages that name what was there once."""
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

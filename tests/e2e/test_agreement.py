@@ -1,4 +1,4 @@
-"""Some groups of docs/maintaining/agreement.md, put to the real Claude Code on every run of the tests."""
+"""Some groups of `make agreement`, put to the real Claude Code on every run of the tests."""
 
 from __future__ import annotations
 

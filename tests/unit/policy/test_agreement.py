@@ -1,11 +1,13 @@
-"""Our side of docs/maintaining/agreement.md: the engine says of every recorded pair what it said when asked."""
+"""Our side of `make agreement`: the engine says of every recorded pair what it said when asked."""
 
 import pytest
 
 from tests.agreement.ours import policy_of, we_say
+from tests.agreement.page import page
 from tests.agreement.pairs import Group, all_groups
 from tests.agreement.record import read_record
 from tests.agreement.scene import Scene
+from tests.support.requirements import pinned_version
 
 RECORD = read_record()
 GROUPS = all_groups()
@@ -35,6 +37,20 @@ def test_our_verdict_on_every_pair_is_the_recorded_one(group: Group, scene: Scen
         if said != pair.ours:
             wrong.append(f"{call.text!r} is {said}, not {pair.ours} (Claude Code: {pair.claude})")
     assert not wrong, "\n".join(wrong)
+
+
+def test_the_record_has_every_pair_and_no_other_of_the_pinned_version() -> None:
+    pairs = [(group.title, call.text) for group in GROUPS for call in group.calls]
+    assert [(pair.group, pair.call) for pair in RECORD.pairs] == pairs
+    assert len(pairs) >= 1000
+    assert RECORD.version == pinned_version()
+
+
+def test_the_printed_tables_have_a_row_for_every_pair_and_every_kind_of_difference() -> None:
+    kinds = {call.differs for group in GROUPS for call in group.calls} - {""}
+    rows = [line for line in page(RECORD, GROUPS).splitlines() if line.startswith("| ")]
+    heads = 2 * (1 + len(GROUPS))
+    assert len(rows) == heads + len(kinds) + len(RECORD.pairs)
 
 
 def test_every_difference_is_named_and_nothing_else() -> None:
