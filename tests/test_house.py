@@ -27,7 +27,7 @@ NOT_YET_NAMED = (
     "server/core",
     "server/grpc",
     "server/operators",
-    "ui",
+    "ui/full",
 )
 
 

@@ -184,19 +184,19 @@ class Answers:
         """
         self.turn += 1
         now, together = self._desk.now(), list[Seen]()
-        for one in seen:
-            if why := self.blocks(one.card, decision):
+        for seen_card in seen:
+            if why := self.blocks(seen_card.card, decision):
                 self._say(why) if then is None else then(Refused(why))
             else:
-                together.append(one)
-        risks = (self.as_given(one.card, decision).risk for one in together)
+                together.append(seen_card)
+        risks = (self.as_given(seen_card.card, decision).risk for seen_card in together)
         danger = any(risk.level is Level.DANGER for risk in risks)
         moment = self._take_back * (self._danger_times if danger else 1)
-        for one in together:
-            card = one.card
+        for seen_card in together:
+            card = seen_card.card
             self._held.pop(card.number, None)
             due = min(now + moment, card.wait_until - SPARE)
-            held = HeldAnswer(card, one.revision, decision, now, due, self.turn, rule, then)
+            held = HeldAnswer(card, seen_card.revision, decision, now, due, self.turn, rule, then)
             if due > now:
                 self._held[card.number] = held
                 self._desk.submit(Claim(card.number, verdict=decision.verdict, due=due))
@@ -241,8 +241,8 @@ class Answers:
         risk = None
         if decision.updated_input is not None:
             risk = self._desk.changed_risk(card.number, decision)
-        given = card.given(decision)
-        return given if risk is None else replace(given, risk=risk)
+        changed = card.given(decision)
+        return changed if risk is None else replace(changed, risk=risk)
 
     def last(self, number: int | None) -> int | None:
         """Return that card if an answer to it is held, or else the card answered last, or None."""
@@ -327,7 +327,7 @@ class Answers:
                 self._say(why if not why or f"#{number}" in why else f"#{number}: {why}")
 
         self._sent[number] = held
-        same = [one for one in self._gone if one.turn == held.turn]
+        same = [answer for answer in self._gone if answer.turn == held.turn]
         self._gone, self._gone_at = [*same, held], self._desk.now()
         plain = Decide(number, seen, decision)
         with_rule = rule and self.sparing(DecideWithRule(number, seen, rule, decision))

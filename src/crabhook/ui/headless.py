@@ -34,11 +34,11 @@ def answer_to(card: Card, otherwise: Verdict, nobody: str = HEADLESS) -> Decisio
 
     The reason says in the words `nobody` that no person was there; and which rule wanted one.
     """
-    told = {**_TOLD[otherwise], Verdict.PASS: _NO_OPINION}
-    verdict = next(verdict for verdict in told if verdict in card.choices.verdicts)
+    reasons = {**_TOLD[otherwise], Verdict.PASS: _NO_OPINION}
+    verdict = next(verdict for verdict in reasons if verdict in card.choices.verdicts)
     reason = card.reason
     wish = f" (a person was to decide: {reason.in_full})" if reason.of_rules else ""
-    return Decision(verdict, reason=f"{nobody} {told[verdict]}{wish}")
+    return Decision(verdict, reason=f"{nobody} {reasons[verdict]}{wish}")
 
 
 class Presence(Protocol):

@@ -19,18 +19,18 @@ _MOST = 1000  # letters of somebody's words that fit in a line
 
 def risk_rows(risk: Risk, sheet: Sheet) -> Iterator[Line]:
     """Return what a call may do, in full: each level behind its mark, the worst first."""
-    told = [(level, " · ".join(words)) for level, words in sentence.by_level(risk, sheet.spell)]
-    unknown = [one.removesuffix(_UNKNOWN) for one in risk.unknown if one.endswith(_UNKNOWN)]
-    other = [brief(one, sheet.spell) for one in risk.unknown if not one.endswith(_UNKNOWN)]
+    levels = [(level, " · ".join(words)) for level, words in sentence.by_level(risk, sheet.spell)]
+    unknown = [part.removesuffix(_UNKNOWN) for part in risk.unknown if part.endswith(_UNKNOWN)]
+    other = [brief(part, sheet.spell) for part in risk.unknown if not part.endswith(_UNKNOWN)]
     if unknown:
         other.append(f"not known here: {brief(', '.join(unknown), sheet.spell)}")
     if risk.level is Level.NONE:
-        words = told.pop()[1] if told else ""
-        told.append((Level.NONE, joined(sentence.NOTHING_RISKY, words)))
+        words = levels.pop()[1] if levels else ""
+        levels.append((Level.NONE, joined(sentence.NOTHING_RISKY, words)))
     untold = "" if other else UNTOLD.effects[0].words  # a server's level, and not of what
-    level, last = told.pop() if told else (risk.level, untold)
-    told.append((level, joined(last, *other)))
-    for level, words in told:
+    level, last = levels.pop() if levels else (risk.level, untold)
+    levels.append((level, joined(last, *other)))
+    for level, words in levels:
         style, mark = sentence.MARKS[level]
         mark = f"{mark} " if mark else ""
         rows = wrapped(words, sheet.columns - len(mark), str, words=True)
@@ -46,14 +46,14 @@ def below_rows(
     words = _quoted(around.whose, around.words, sheet)
     before: Line = [("dim", around.before)] if around.before else []
     parting: Line = [("dim", " · ")] if before and words else []
-    said = (before + parting + words, _quoted("its user asked", around.prompt, sheet))
-    return stays, [clip_line(line, sheet.columns) for line in said if line]
+    quotes = (before + parting + words, _quoted("its user asked", around.prompt, sheet))
+    return stays, [clip_line(line, sheet.columns) for line in quotes if line]
 
 
 def _quoted(whose: str, words: str, sheet: Sheet) -> Line:
     """Return the start of somebody's words, quoted on one line; nothing for no words."""
-    said = brief(" ".join(words[:_MOST].split()), in_words(sheet.spell))
-    return [("dim", f"{whose}: "), ("", f'"{said}"')] if said else []
+    quoted = brief(" ".join(words[:_MOST].split()), in_words(sheet.spell))
+    return [("dim", f"{whose}: "), ("", f'"{quoted}"')] if quoted else []
 
 
 def reason_lines(card: Card, sheet: Sheet) -> list[Line]:
@@ -71,10 +71,10 @@ def reason_lines(card: Card, sheet: Sheet) -> list[Line]:
 
 def around_rows(card: Card, around: CardContext, sheet: Sheet) -> Iterator[Line]:
     """Return in full what a card shows the start of: why it is here, and who said what."""
-    told = [("why it is here", card.reason.in_full)]
-    told += [("what a hook cannot do here", limit) for limit in card.limits]
-    told += [(around.whose, around.words), ("its user asked", around.prompt)]
-    for title, words in told:
+    parts = [("why it is here", card.reason.in_full)]
+    parts += [("what a hook cannot do here", limit) for limit in card.limits]
+    parts += [(around.whose, around.words), ("its user asked", around.prompt)]
+    for title, words in parts:
         if words:
             yield from titled(title, words, sheet)
 
@@ -83,5 +83,5 @@ def suggestion_rows(card: Card, sheet: Sheet) -> Iterator[Line]:
     """Return what the agent suggests to allow from now on, numbered as the keys are."""
     for number, offered in enumerate(suggestions(card), 1):
         kept = f", kept in {offered.where}" if offered.where else ""
-        said = plain_rows(f"{offered.what}{kept}", sheet.inner.less(14), words=True)
-        yield from hung(f"suggestion {number:<2} ", said, "label")
+        rows = plain_rows(f"{offered.what}{kept}", sheet.inner.less(14), words=True)
+        yield from hung(f"suggestion {number:<2} ", rows, "label")

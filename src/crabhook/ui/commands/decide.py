@@ -94,8 +94,8 @@ def difference(tool: ToolCall, changed: Mapping[str, Value]) -> list[str]:
     """Return what an edit takes out and puts in, as the lines of a unified diff, indented."""
     key = edited_field(tool)
     before, after = (
-        (str(given[key]) if key and isinstance(given, dict) else pretty(given)).split("\n")
-        for given in (tool.input, dict(changed))
+        (str(value[key]) if key and isinstance(value, dict) else pretty(value)).split("\n")
+        for value in (tool.input, dict(changed))
     )
     if len(before) + len(after) > _COMPARED_LINES:
         steps = [*("-" + line for line in before), *("+" + line for line in after)]
@@ -130,8 +130,8 @@ def fitting(card: Card, *, newer: bool = False, role: str = "") -> list[str]:
     """
     if card.state is not State.WAITING:
         return []
-    told = (Taken.TOLD, Taken.UNTOLD) if newer else (Taken.TOLD,)
-    return [_usage(act, card) for act in offered(asked_by(card), role) if act.taken in told]
+    taken = (Taken.TOLD, Taken.UNTOLD) if newer else (Taken.TOLD,)
+    return [_usage(act, card) for act in offered(asked_by(card), role) if act.taken in taken]
 
 
 def other_words(card: Card) -> str:
@@ -141,8 +141,8 @@ def other_words(card: Card) -> str:
 
 def suggestions(card: Card) -> tuple[Suggestion, ...]:
     """Return what the card's agent suggests to allow from now on."""
-    found = (read_suggestions(leg.event.fields) for leg in card.requests)
-    return next((offered for offered in found if offered), ())
+    each = (read_suggestions(leg.event.fields) for leg in card.requests)
+    return next((offered for offered in each if offered), ())
 
 
 def _usage(act: Act, card: Card) -> str:
@@ -228,16 +228,16 @@ def _mode(card: Card, rest: str) -> _Typed:
 
 def _instruction(card: Card, rest: str) -> _Typed:
     usage = WORDS["keep-going"].usage(card.number)
-    found = _TIMES.match(rest)
-    if found is None:
+    match = _TIMES.match(rest)
+    if match is None:
         return _Typed(rest)
     left = max(CAP - card.kept_going, 1)
-    if not re.fullmatch("[0-9]{1,3}", found[1]) or not 0 < int(found[1]) <= left:
+    if not re.fullmatch("[0-9]{1,3}", match[1]) or not 0 < int(match[1]) <= left:
         wrong = f"#{card.number} was kept going {card.kept_going} times in a row already"
         raise LineError(f"times is a number from 1 to {left}: {wrong}", usage)
     if not card.event.session:  # an order about no session would be one about all
         raise LineError(f"#{card.number} names no session to be told again", usage)
-    return _Typed(rest[found.end() :], repeats=int(found[1]) - 1)
+    return _Typed(rest[match.end() :], repeats=int(match[1]) - 1)
 
 
 def _content(card: Card, rest: str) -> _Typed:
@@ -311,13 +311,13 @@ def undone(offer: Offer, most: int) -> tuple[Sequence[str], str]:
 
     At most `most` are named; the text counts the rest.
     """
-    found: Counter[str] = Counter()
+    calls: Counter[str] = Counter()
     for event, times in offer.undoes:
-        found[summary(event, str)] += times
-    shown = list(found.items())[:most]
+        calls[summary(event, str)] += times
+    shown = list(calls.items())[:most]
     more = offer.undone - sum(times for _, times in shown)
-    said = [what if times == 1 else f"{what}  ({times} times)" for what, times in shown]
-    return said, f"… and {more} more" if more else ""
+    lines = [what if times == 1 else f"{what}  ({times} times)" for what, times in shown]
+    return lines, f"… and {more} more" if more else ""
 
 
 def end_of(life: timedelta | None) -> datetime | None:

@@ -43,15 +43,15 @@ class _Line:
 
     def take(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
         """Step over what `pattern` matches here."""
-        found = pattern.match(self.text, self.at)
-        if found:
-            self.at = found.end()
-        return found
+        match = pattern.match(self.text, self.at)
+        if match:
+            self.at = match.end()
+        return match
 
     def must_take(self, pattern: re.Pattern[str]) -> re.Match[str]:
         """Step over a match of `pattern`; raises LineError if there is none."""
-        if found := self.take(pattern):
-            return found
+        if match := self.take(pattern):
+            return match
         part = excerpt(self.text[self.at :])
         wrong = self._open_quote if part.startswith(('"', "'")) else self._unreadable
         raise self.error(wrong.format(part) if part else "something is missing at the end")
@@ -73,14 +73,14 @@ def read_answers(text: str, questions: Sequence[Question], number: int) -> dict[
         "a quote does not end, or letters stand behind it: {}",
     )
     answers: dict[int, Answer] = {}
-    for found in line.items(_PLACE):
-        place = int(found[1])
+    for item in line.items(_PLACE):
+        place = int(item[1])
         if not 1 <= place <= len(questions):
             raise line.error(f"there is no question {place}")
         before = answers.get(place - 1, Answer())
-        if before.note if found[2] else before.chosen or before.words:
-            raise line.error(f"question {place} has {'a note' if found[2] else 'an answer'} twice")
-        if found[2]:
+        if before.note if item[2] else before.chosen or before.words:
+            raise line.error(f"question {place} has {'a note' if item[2] else 'an answer'} twice")
+        if item[2]:
             answers[place - 1] = replace(before, note=_own_words(line, place))
         else:
             chosen, words = _chosen_answers(line, place, questions[place - 1])
@@ -91,8 +91,12 @@ def read_answers(text: str, questions: Sequence[Question], number: int) -> dict[
 def example(questions: Sequence[Question]) -> str:
     """Return answers that fit these questions, to show how they are written."""
     fitting = (
-        '"own words"' if not one.options else "1,2" if one.several and len(one.options) > 1 else "1"
-        for one in questions
+        '"own words"'
+        if not question.options
+        else "1,2"
+        if question.several and len(question.options) > 1
+        else "1"
+        for question in questions
     )
     return " ".join(f"{number}={answer}" for number, answer in enumerate(fitting, 1))
 
@@ -121,8 +125,8 @@ def _chosen_answers(line: _Line, place: int, question: Question) -> tuple[tuple[
 
 
 def _own_words(line: _Line, place: int) -> str:
-    found = line.must_take(_OWN)
-    words = found[2] if found[1] is None else re.sub(r'\\(["\\])', r"\1", found[1])
+    match = line.must_take(_OWN)
+    words = match[2] if match[1] is None else re.sub(r'\\(["\\])', r"\1", match[1])
     if not words.strip():
         raise line.error(f"the words for question {place} are empty")
     return words
@@ -139,11 +143,11 @@ def read_values(text: str, event_fields: Mapping[str, Value], number: int) -> di
     unreadable = "cannot read {} (words with blanks stand in double quotes)"
     line = _Line(text, f"{number} {accepting(fields)}", unreadable)
     values: dict[str, Value] = {}
-    for found in line.items(_NAME):
+    for item in line.items(_NAME):
         try:
-            name = found[1] or str(json.loads(found[2]))
+            name = item[1] or str(json.loads(item[2]))
         except ValueError:
-            raise line.error(f"cannot read {excerpt(found[2])}") from None
+            raise line.error(f"cannot read {excerpt(item[2])}") from None
         if fields and name not in by_name:
             raise line.error(f"the form has no field {excerpt(name)}")
         if name in values:

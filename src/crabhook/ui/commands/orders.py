@@ -47,12 +47,13 @@ def read_agent(rest: str, desk: Replica, word: Word) -> tuple[str, str, str]:
     session = known_session(start, desk, usage)
     if not agent:
         return session, "", text
-    live = [one for view in desk.live() if view.session == session for one in view.agents]
-    found = [one.id for one in live if one.id and shown_session(one.id).startswith(agent)]
-    if len(found) != 1:
-        wrong = f"{len(found) or 'no'} live subagents of it begin with {excerpt(agent)}"
+    views = [view for view in desk.live() if view.session == session]
+    subagents = [live.id for view in views for live in view.agents if live.id]
+    ids = [name for name in subagents if shown_session(name).startswith(agent)]
+    if len(ids) != 1:
+        wrong = f"{len(ids) or 'no'} live subagents of it begin with {excerpt(agent)}"
         raise LineError(wrong, WORDS["sessions"].usage())
-    return session, found[0], text
+    return session, ids[0], text
 
 
 def read_release(rest: str, desk: Replica) -> Callable[[Order], bool]:
@@ -116,11 +117,11 @@ def _event(name: str, desk: Replica, usage: str) -> str:
     return events[name.lower()]
 
 
-def _options(words: list[str], known: set[str], usage: str) -> dict[str, str]:
+def _options(words: list[str], names: set[str], usage: str) -> dict[str, str]:
     options: dict[str, str] = {}
     for word in words:
         name, _, value = word.partition("=")
-        if name.lower() not in known or not value or name.lower() in options:
+        if name.lower() not in names or not value or name.lower() in options:
             raise LineError(f"cannot read {excerpt(word)}", usage)
         options[name.lower()] = value
     return options

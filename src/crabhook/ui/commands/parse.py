@@ -34,16 +34,16 @@ def shown_session(session: str) -> str:
 
 def find_session(start: str, sessions: Iterable[str], usage: str) -> str:
     """Return the session whose id is `start`, or else the only one that begins so."""
-    known = {session: shown_session(session) for session in sessions if session}
-    found = [session for session, shown in known.items() if shown.startswith(start)]
-    found = [session for session in found if known[session] == start] or found
-    if len(found) == 1:
-        return found[0]
+    shown_as = {session: shown_session(session) for session in sessions if session}
+    fitting = [session for session, shown in shown_as.items() if shown.startswith(start)]
+    fitting = [session for session in fitting if shown_as[session] == start] or fitting
+    if len(fitting) == 1:
+        return fitting[0]
     asked = excerpt(start)
-    if not found:
+    if not fitting:
         raise LineError(f"no session that is known begins with {asked}", usage)
-    listed = ", ".join(known[session][:EXCERPT] for session in found[:_LISTED])
-    raise LineError(f"{len(found)} sessions begin with {asked}: {listed}", usage)
+    listed = ", ".join(shown_as[session][:EXCERPT] for session in fitting[:_LISTED])
+    raise LineError(f"{len(fitting)} sessions begin with {asked}: {listed}", usage)
 
 
 def known_session(start: str, desk: Replica, usage: str) -> str:
@@ -51,13 +51,13 @@ def known_session(start: str, desk: Replica, usage: str) -> str:
 
     An unknown id is taken as written.
     """
-    known = [card.event.session for card in desk.waiting()]
-    known += [entry.event.session for entry in desk.feed()]
-    known += [order.session for order in desk.orders()]
-    known += [view.session for view in desk.live()]
-    if _WHOLE_ID.fullmatch(start) and start not in known:
+    sessions = [card.event.session for card in desk.waiting()]
+    sessions += [entry.event.session for entry in desk.feed()]
+    sessions += [order.session for order in desk.orders()]
+    sessions += [view.session for view in desk.live()]
+    if _WHOLE_ID.fullmatch(start) and start not in sessions:
         return start
-    return find_session(start, known, usage)
+    return find_session(start, sessions, usage)
 
 
 class Naming(StrEnum):
@@ -96,17 +96,17 @@ OLDEST = Target()
 
 def read_target(text: str) -> tuple[Target, str]:
     """Return the target a line begins with, and the rest of the line; without one, the oldest."""
-    found = _WRITTEN.match(text)
-    if found is None:
+    match = _WRITTEN.match(text)
+    if match is None:
         return OLDEST, text
-    rest = text[found.end() :]
-    if found["all"]:
+    rest = text[match.end() :]
+    if match["all"]:
         return Target(Naming.ALL), rest
-    if found["session"]:
-        return Target(Naming.SESSION, session=found["session"]), rest
-    listed = found["same"] or found["numbers"]
+    if match["session"]:
+        return Target(Naming.SESSION, session=match["session"]), rest
+    listed = match["same"] or match["numbers"]
     numbers = dict.fromkeys(int(number.lstrip("#")) for number in listed.split(","))
-    return Target(Naming.SAME if found["same"] else Naming.NUMBERS, tuple(numbers)), rest
+    return Target(Naming.SAME if match["same"] else Naming.NUMBERS, tuple(numbers)), rest
 
 
 def named_cards(target: Target, desk: Replica, word: Word) -> Sequence[Card]:
@@ -149,7 +149,7 @@ def first_alike(card: Card, waiting: Sequence[Card]) -> Card | None:
     return next((other for other in earlier if _same(card, other)), None) if few else None
 
 
-def _same(one: Card, other: Card) -> bool:
+def _same(card: Card, other: Card) -> bool:
     """Compare as an agent does: Python takes 1 for true, fingerprints do not."""
     asked = [
         (
@@ -161,7 +161,7 @@ def _same(one: Card, other: Card) -> bool:
             tool.fingerprint,
             tool.input,
         )
-        for event in (one.event, other.event)
+        for event in (card.event, other.event)
         if (tool := event.tool) is not None
     ]
     return len(asked) == 2 and asked[0] == asked[1]
@@ -200,7 +200,7 @@ class DefaultTarget:
         """Return the card a word without a number is about; raises LineError for none."""
         card = self._find()
         if word.act.id == "take-back":
-            card = next((one for one in self._desk.waiting() if self._answered(one)), card)
+            card = next((other for other in self._desk.waiting() if self._answered(other)), card)
         if card is None:
             if aside := self._desk.waiting():
                 usage = WORDS["show"].usage(aside[0].number)
@@ -220,8 +220,8 @@ class DefaultTarget:
     def _first(self) -> str:
         """Return who at another desk decided the card that was meant before; else nothing."""
         before = None if self._was is None else self._desk.card(self._was)
-        told = by_another(before, self._desk, str) if before is not None else ""
-        return f"#{self._was} has ended ({told})" if told else ""
+        decider = by_another(before, self._desk, str) if before is not None else ""
+        return f"#{self._was} has ended ({decider})" if decider else ""
 
     def _find(self) -> Card | None:
         """Return the card; where each is answered, the oldest, which a stricter line decides."""
@@ -241,23 +241,23 @@ class Command:
     rest: str = ""
 
 
-def parse(line: str, known: Mapping[str, Word] = WORDS) -> Command | None:
-    """Return what `line` asks for in `known` words; None for an empty line; raises LineError."""
+def parse(line: str, words: Mapping[str, Word] = WORDS) -> Command | None:
+    """Return what `line` asks for in these words; None for an empty line; raises LineError."""
     if len(line.encode(errors="replace")) > MAX_LINE:
         raise LineError(f"the line is longer than {MAX_LINE} bytes", "a shorter one")
     text = line.strip()
     if not text:
         return None
-    target, said = read_target(text)
-    name, rest = _first(said)
+    target, asked = read_target(text)
+    name, rest = _first(asked)
     second, further = _first(rest)
-    word = known.get(name.lower())
-    if longer := known.get(f"{name.lower()} {second}"):
+    word = words.get(name.lower())
+    if longer := words.get(f"{name.lower()} {second}"):
         word, rest = longer, further
     if word is None:
-        raise _unknown(name, target, known)
+        raise _unknown(name, target, words)
     if word.act.id == "help" and target.kind is not Naming.OLDEST:
-        word = known.get("words", word)
+        word = words.get("words", word)
     _check_target(word, target, rest)
     if rest and not word.act.takes:
         wrong = f'nothing follows "{word.name}": "{excerpt(rest)}"'
@@ -272,13 +272,13 @@ def _first(text: str) -> tuple[str, str]:
     return name, rest[0] if rest else ""
 
 
-def _unknown(name: str, target: Target, known: Mapping[str, Word]) -> LineError:
-    if name and known is not WORDS:
+def _unknown(name: str, target: Target, words: Mapping[str, Word]) -> LineError:
+    if name and words is not WORDS:
         return LineError(f'"{excerpt(name)}" is none of the words', "?, to read them")
     if name:
-        words = ", ".join(name for name in WORDS if " " not in name)
+        listed = ", ".join(name for name in WORDS if " " not in name)
         wrong = f'"{excerpt(name)}" is none of the words'
-        return LineError(wrong, f"one of {words}; help explains them")
+        return LineError(wrong, f"one of {listed}; help explains them")
     if (number := target.number) is not None:
         return LineError(f"what about #{number}?", f"{number} show, or {number} allow")
     return LineError("what about them?", "1,3 allow, or all deny REASON")

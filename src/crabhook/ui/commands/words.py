@@ -93,16 +93,18 @@ def for_a_person(usage: str) -> str:
     return " | ".join(_OLDER.sub(newer, line) for line in usage.split(" | "))
 
 
-def help_lines(known: Mapping[str, Word] = WORDS) -> list[str]:
-    """Return the table of the `known` words as the operator reads it."""
-    person = known is not WORDS
-    words = [w for w in dict.fromkeys(known.values()) if person or w.act.taken is Taken.TOLD]
+def help_lines(words: Mapping[str, Word] = WORDS) -> list[str]:
+    """Return the table of these words as the operator reads it."""
+    person = words is not WORDS
+    listed = [
+        word for word in dict.fromkeys(words.values()) if person or word.act.taken is Taken.TOLD
+    ]
     lines = [
         "About a request. Without N, the oldest that waits is meant; several at once:",
         "1,3,5 · same=N (all that ask the same) · session=ID · all",
-        *_rows((word for word in words if word.about_a_card), person=person),
+        *_rows((word for word in listed if word.about_a_card), person=person),
         "About the desk. Times are written 90s, 5m, 2h, 1h30m.",
-        *_rows((word for word in words if not word.about_a_card), person=person),
+        *_rows((word for word in listed if not word.about_a_card), person=person),
     ]
     return [f"  {line}" for line in lines]
 
@@ -139,7 +141,7 @@ def read_life(text: str, usage: str) -> timedelta | None:
 
 def _length(text: str, units: str, usage: str, wanted: str) -> timedelta:
     written = "".join(rf"(?:(?P<{_UNITS[unit]}>[0-9]{{1,6}}){unit})?" for unit in units)
-    found = re.fullmatch(written, text, re.IGNORECASE)
-    if not found or not text:
+    match = re.fullmatch(written, text, re.IGNORECASE)
+    if not match or not text:
         raise LineError(f'"{excerpt(text)}" is no {wanted}', usage)
-    return timedelta(**{unit: int(count or 0) for unit, count in found.groupdict().items()})
+    return timedelta(**{unit: int(count or 0) for unit, count in match.groupdict().items()})

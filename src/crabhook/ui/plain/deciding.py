@@ -124,19 +124,19 @@ class Deciding:
         """Say what is wrong."""
         if self._person is not None and isinstance(error, LineError):
             error = LineError(error.wrong, for_a_person(error.write))
-        if said := str(error):
-            self._say(f"! {covered(said)}")  # it may quote an agent
+        if wrong := str(error):
+            self._say(f"! {covered(wrong)}")  # it may quote an agent
 
     def undo_last(self) -> None:
         """Take back the answer given last, or say what there is to do instead."""
         if self._answers.waiting:
             self._say(f"· {self._answers.take_back(None)}")
             return
-        given = self._desk.card(self._decided[-1]) if self._decided else None
-        if given is None or not given.outcome:
+        last = self._desk.card(self._decided[-1]) if self._decided else None
+        if last is None or not last.outcome:
             raise LineError("you have given no answer that could be taken back", "list")
         self._say(
-            f"· #{given.number} {outcome(given)} was sent at once and cannot be taken back. "
+            f"· #{last.number} {outcome(last)} was sent at once and cannot be taken back. "
             "With take_back_ms in [desk] of the settings every allow is held so long first"
         )
 
@@ -168,53 +168,53 @@ class Deciding:
         self._desk.submit(command, settled)
 
     def _give(self, card: Card, command: Command) -> None:
-        given, alone = line_decision(command.word.act, card, command.rest), self._alone
-        self._check_free(card, given.decision)
-        if given.decision.updated_input is None:
-            self._give_judged(card, given, ())
+        asked, alone = line_decision(command.word.act, card, command.rest), self._alone
+        self._check_free(card, asked.decision)
+        if asked.decision.updated_input is None:
+            self._give_judged(card, asked, ())
             return
 
         def judged(outcome: Outcome) -> None:
             self._being_judged -= 1
             self._judged.set()
-            said = self._desk.objections(card.number, given.decision)
+            objections = self._desk.objections(card.number, asked.decision)
             try:
-                if outcome != do.Done() or said is None:
+                if outcome != do.Done() or objections is None:
                     self._complain_about(card, outcome.why, alone=alone)
                 else:
                     self._alone = alone
-                    self._give_judged(card, given, said)
+                    self._give_judged(card, asked, objections)
             except CrabhookError as error:
                 self._complain_about(card, error, alone=alone)
 
         self._being_judged += 1
-        self._desk.submit(do.AskObjections(card.number, given.decision), judged)
+        self._desk.submit(do.AskObjections(card.number, asked.decision), judged)
 
     def _give_judged(
-        self, card: Card, given: LineDecision, said: tuple[str, ...], *, sure: bool = False
+        self, card: Card, asked: LineDecision, objections: tuple[str, ...], *, sure: bool = False
     ) -> None:
-        for remark in given.remarks:
+        for remark in asked.remarks:
             lines = remark.split("\n")
             if self._person is not None:  # the lines of places are noise to an ear
-                lines = [one for one in lines if not one.startswith("    @@ ")]
+                lines = [line for line in lines if not line.startswith("    @@ ")]
             self._say("\n".join(lines))
         self._objected.pop(card.number, None)
-        if said:
-            self._objected[card.number] = card, replace(given.decision, despite=said)
-            doubt = self._second_yes.doubts(card, given.decision)
-            for one in (*said, *(doubt.dangers if doubt else ())):
-                self._say(f"  ! {brief(one, covered)}")
+        if objections:
+            self._objected[card.number] = card, replace(asked.decision, despite=objections)
+            doubt = self._second_yes.doubts(card, asked.decision)
+            for doubtful in (*objections, *(doubt.dangers if doubt else ())):
+                self._say(f"  ! {brief(doubtful, covered)}")
             wrong = f"the rules are against #{card.number} as you changed it"
             raise LineError(wrong, WORDS["anyway"].usage(card.number))
 
         def repeat() -> None:
             """Have the agent told the same again when it next wants to stop."""
-            if given.repeats:
-                words = given.decision.reason
-                order = keep_going_order(card.event, given.repeats, words)
+            if asked.repeats:
+                words = asked.decision.reason
+                order = keep_going_order(card.event, asked.repeats, words)
                 self.submit(do.GiveOrder(order), card)
 
-        self._decide(card, given.decision, then=repeat, sure=sure)
+        self._decide(card, asked.decision, then=repeat, sure=sure)
 
     def _allow_surely(self, card: Card, command: Command) -> None:
         if self._second_yes.drop(card.number):
@@ -244,8 +244,8 @@ class Deciding:
             raise LineError(f"#{card.number} has no output to suppress", other_words(card))
         self._quiet ^= {card.number}
         on = card.number in self._quiet
-        said = "suppressOutput goes" if on else "no suppressOutput goes"
-        self._say(f"· {said} with your decision about #{card.number}: nothing is sent yet")
+        what = "suppressOutput goes" if on else "no suppressOutput goes"
+        self._say(f"· {what} with your decision about #{card.number}: nothing is sent yet")
 
     def _always_allow(self, card: Card, command: Command) -> None:
         """List the rules offered for a card; or allow it and write one of them."""

@@ -89,11 +89,11 @@ class _Telling:
                 self._begin(news)
             case updates.HouseChanged():
                 self._tell_state(news.state)
-            case updates.Claimed() if said := output.form.looks(news.card):
-                output.say(said)
+            case updates.Claimed() if notice := output.form.looks(news.card):
+                output.say(notice)
             case updates.LinkChanged(lost=lost, refused=True):
-                said = "the server takes this desk no more, and nothing can be decided here"
-                output.say(f"! {brief(lost, covered)}: {said}; an admin can invite you anew")
+                notice = "the server takes this desk no more, and nothing can be decided here"
+                output.say(f"! {brief(lost, covered)}: {notice}; an admin can invite you anew")
             case updates.LinkChanged(lost=lost, changed=changed):
                 lost, changed = brief(lost, covered), brief(changed, covered)
                 wrong = f"! no connection to the server: {lost}; nothing can be done"

@@ -260,25 +260,27 @@ class Histories:
         else:
             self._read(0, rest, [], 0)
 
-    def _read(self, before: int, wanted: str, found: list[Past], looked: int) -> None:
+    def _read(self, before: int, wanted: str, fitting: list[Past], looked: int) -> None:
         def then(outcome: Outcome) -> None:
             page = self._desk.page(before)
-            found.extend(one for one in page.entries if is_wanted(one, wanted))
+            fitting.extend(entry for entry in page.entries if is_wanted(entry, wanted))
             seen, wrong = looked + len(page.entries), outcome.why or page.why
-            if wrong or len(found) >= SHOWN or not page.goes_on or seen >= LOOKED_AT:
-                more = bool(page.goes_on) or len(found) > SHOWN
-                self._list(found[:SHOWN], wrong, more=more, looked=seen)
+            if wrong or len(fitting) >= SHOWN or not page.goes_on or seen >= LOOKED_AT:
+                more = bool(page.goes_on) or len(fitting) > SHOWN
+                self._list(fitting[:SHOWN], wrong, more=more, looked=seen)
             else:
-                self._read(page.goes_on, wanted, found, seen)
+                self._read(page.goes_on, wanted, fitting, seen)
 
         self._desk.submit(AskHistory(before), then)
 
-    def _list(self, found: list[Past], wrong: str, *, more: bool, looked: int) -> None:
+    def _list(self, entries: list[Past], wrong: str, *, more: bool, looked: int) -> None:
         now = self._wall()
-        lines = [Row(f"{one.id:>6}  ", past_line(one, now)).cut(_LONGEST).line for one in found]
+        lines = [
+            Row(f"{entry.id:>6}  ", past_line(entry, now)).cut(_LONGEST).line for entry in entries
+        ]
         if wrong:
             lines.append(f"! {covered(wrong)}")
-        elif not found:
+        elif not entries:
             lines.append(
                 "· nothing has ended yet" if not looked else f"· none of the last {looked}"
             )

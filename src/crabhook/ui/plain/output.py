@@ -64,9 +64,9 @@ class Format:
         """
         whole = whole or bare
         bounds = WHOLE if whole else FIRST
-        given = bounded(chain(given_rows(card.event, bounds[1]), suggested_rows(card)), *bounds)
-        rows = [*(row.cut(LONGEST_FACT) for row in _facts(card, now)), *given]
-        if any(row.shortened for row in given):
+        request = bounded(chain(given_rows(card.event, bounds[1]), suggested_rows(card)), *bounds)
+        rows = [*(row.cut(LONGEST_FACT) for row in _facts(card, now)), *request]
+        if any(row.shortened for row in request):
             more = f'"{WORDS["show"].usage(card.number)}" prints more of it'
             most = "this is the most the plain desk prints"
             rows.append(Row(f"  shortened: {most if whole else more}"))
@@ -109,8 +109,10 @@ class Format:
         else:
             lines = [*_changes(before, card, now)]
         if before is not None or ended:
-            told = before.alarms if before is not None else ()
-            lines += [f"#{card.number} ! {brief(one)}" for one in card.alarms if one not in told]
+            earlier = before.alarms if before is not None else ()
+            lines += [
+                f"#{card.number} ! {brief(alarm)}" for alarm in card.alarms if alarm not in earlier
+            ]
         if ended and (before is None or before.state is State.WAITING):
             lines.append(self.outcome(card))
         if card.delivered is not None and (before is None or before.delivered != card.delivered):
@@ -125,7 +127,7 @@ class Format:
             parts.append(brief(card.why, covered))
         else:
             parts.append(brief(decision.reason or decision.note, covered))
-            parts += [f"({told})" for told in _besides(decision)]
+            parts += [f"({words})" for words in _besides(decision)]
             if card.decided is not None and not isinstance(card.decided.by, Operator):
                 parts.append(f"(by {brief(who(card.decided.by), covered)})")
         return joined(*parts, by=" ")
@@ -147,9 +149,9 @@ class Format:
         session = f"session={safe(event.session[:4])}…" if event.session else ""
         tool = brief(event.tool.name, covered) if event.tool else ""
         subject = summary(event, covered) if entry.number is None else ""
-        told = joined(brief(entry.text or entry.outcome, covered), subject)
+        what = joined(brief(entry.text or entry.outcome, covered), subject)
         name, where = brief(event.name, covered), place(event, covered)
-        return joined(dot, name, tool, session, where, told, by=" ")
+        return joined(dot, name, tool, session, where, what, by=" ")
 
 
 PROGRAMS = Format()
@@ -165,14 +167,14 @@ def _facts(card: Card, now: float) -> Iterator[Row]:
     event, origin = card.event, card.requests[0].origin
     names = [leg.event.name for leg in card.requests]
     host = "" if origin.host == event.machine else origin.host
-    said = {
+    facts = {
         "machine": event.machine,
         "agent": f"{event.agent_type} {event.agent_id}".strip(),
         "mode": event.permission_mode,
         "from": joined(origin.user, host, by="@"),
         "asked as": ", ".join(names) if len(names) > 1 else "",
     }
-    for label, text in said.items():
+    for label, text in facts.items():
         process = f" process {origin.pid}" if label == "from" and origin.pid else ""
         if text:
             yield Row(f"  {label}: {brief(text, covered)}{process}")
@@ -195,9 +197,9 @@ def suggested_rows(card: Card) -> Iterator[Row]:
 
 def _changes(before: Card, card: Card, now: float) -> Iterator[str]:
     """Say which events ask as well now, and whether a waiting card moved or waits longer."""
-    known = {leg.id for leg in before.requests}
+    earlier = {leg.id for leg in before.requests}
     for leg in card.requests:
-        if leg.id not in known:
+        if leg.id not in earlier:
             yield f"#{card.number} is also asked as {brief(leg.event.name, covered)}"
     if card.state is not State.WAITING:
         return
@@ -213,10 +215,10 @@ def _besides(decision: Decision) -> Iterator[str]:
     if decision.interrupt:
         yield "the turn ends"
     if decision.halt:
-        said = "" if decision.halt == decision.reason else f": {brief(decision.halt, covered)}"
-        yield f"the session's turn ends{said}"
-    for said in decision.despite:
-        yield f"although {brief(said, covered)}"
+        more = "" if decision.halt == decision.reason else f": {brief(decision.halt, covered)}"
+        yield f"the session's turn ends{more}"
+    for more in decision.despite:
+        yield f"although {brief(more, covered)}"
     if decision.user_message:
         yield f"its user is told: {brief(decision.user_message, covered)}"
     if decision.suppress_output:
@@ -250,15 +252,15 @@ class OutputQueue:
         """Take in a new or changed card, or a feed entry."""
         number, before = news.number, len(self._queue)
         full = before >= BACKLOG
-        known = number is not None and self._told(number)
+        printed = number is not None and self._told(number)
         if isinstance(news, Card):
             ended = news.state is not State.WAITING
-            if ended and full and not known:
+            if ended and full and not printed:
                 self._queue.pop(number, None)
                 self._left_out += 1
             else:
                 self._queue[number] = _slim(news) if ended else news
-        elif not known and number not in self._queue:
+        elif not printed and number not in self._queue:
             if full:
                 self._left_out += 1
             else:

@@ -119,19 +119,19 @@ class ForAPerson(Format):
             card = changed
         if card.number not in self._asked and (whole or self.detail is Detail.FULL):
             self._ask_words(card)
-        known, told = [*self._known(card)], [*self._around(card, now)]
+        facts, context = [*self._known(card)], [*self._around(card, now)]
         bounds = WHOLE if whole else FIRST
         body = [*_body(card, bounds[1], fold=not whole)]
         offered = 0
         if self.detail is Detail.BRIEF and not whole:
             offered = sum(1 for _ in suggested_rows(card))  # which no plain allow takes
-            given, left_out = [], len(body) - offered
+            request, left_out = [], len(body) - offered
         else:
-            given = bounded(body, *bounds)
-            left_out = sum(row.shortened for row in given)
-            known += told
+            request = bounded(body, *bounds)
+            left_out = sum(row.shortened for row in request)
+            facts += context
         header = self.header(card, safe if bare else covered)
-        rows = [*(row.cut(LONGEST_FACT) for row in known), *given]
+        rows = [*(row.cut(LONGEST_FACT) for row in facts), *request]
         lines = [row.bare_line if bare else row.line for row in rows]
         if left_out:
             more = "this is the most that is printed" if whole else f"{card.number} show prints it"
@@ -177,8 +177,8 @@ class ForAPerson(Format):
         for leg in card.requests:
             lines.append(f"  {leg.event.name}, request {leg.id}, its JSON:")
             text = pretty(dict(leg.event.fields))
-            given = bounded((Row("    ", one, piece=True) for one in text.split("\n")), *WHOLE)
-            lines += [row.line for row in given]
+            rows = bounded((Row("    ", line, piece=True) for line in text.split("\n")), *WHOLE)
+            lines += [row.line for row in rows]
         return lines
 
     def unprinted(self, card: Card, *, keeps: bool = False) -> bool:
@@ -193,15 +193,15 @@ class ForAPerson(Format):
         """Return what a card can be answered with, in one line."""
         number = f"{card.number} "
         words = [
-            for_a_person(one).removeprefix(number)
-            for one in fitting(card, newer=True, role=self._desk.role())
+            for_a_person(usage).removeprefix(number)
+            for usage in fitting(card, newer=True, role=self._desk.role())
         ]
         return f"  #{card.number} can be answered with: {'; '.join(words)}"
 
     def outcome(self, card: Card) -> str:
         """Return how a card ended, and what was allowed where that was changed."""
-        told = joined(outcome(card), sentence.by_another(card, self._desk, covered), by=" ")
-        line = super().outcome(card).replace(card.outcome, told, 1)
+        ended = joined(outcome(card), sentence.by_another(card, self._desk, covered), by=" ")
+        line = super().outcome(card).replace(card.outcome, ended, 1)
         allowed = as_allowed(card)
         if allowed is card.event or is_question(allowed):
             return line
@@ -260,7 +260,7 @@ class ForAPerson(Format):
         if card.state is not State.WAITING:
             by = sentence.by_another(card, self._desk, covered)
             return [joined("  ended:", outcome(card), by, by=" ")]
-        kind = tuple(one.split()[1] for one in fitting(card, role=self._desk.role()))
+        kind = tuple(usage.split()[1] for usage in fitting(card, role=self._desk.role()))
         if kind in self._listed:
             return []
         self._listed.add(kind)
@@ -278,7 +278,9 @@ def _said(card: Card, spell: Speller) -> str:
 
 def _fold(fields: Mapping[str, Value]) -> dict[str, Value]:
     """Return fields whose runs of blanks or empty lines are folded to marks."""
-    return {key: folded(one) if isinstance(one, str) else one for key, one in fields.items()}
+    return {
+        key: folded(value) if isinstance(value, str) else value for key, value in fields.items()
+    }
 
 
 def _body(card: Card, longest: int, *, fold: bool) -> Iterator[Row]:
@@ -286,12 +288,12 @@ def _body(card: Card, longest: int, *, fold: bool) -> Iterator[Row]:
     event, tool = card.event, card.event.tool
     if tool is not None:
         key, text = first_text(event.given, TELLING)
-        told = _tells(sentence.sentence(card, covered), text, event)
+        is_told = _tells(sentence.sentence(card, covered), text, event)
         if fold and event.given:
             event = replace(event, tool=replace(tool, input=_fold(event.given)))
         asked = body(event)
         every = (*asked.lead, *asked.blocks)
-        elsewhere = [block for block in every if told and key in block.fields]
+        elsewhere = [block for block in every if is_told and key in block.fields]
         elsewhere += [note for note in asked.of(Note) if key not in note.fields]
         yield from tool_rows(event, longest, elsewhere)
     telling = {key: value for key, value in event.fields.items() if value not in _NOTHING}

@@ -40,11 +40,11 @@ def happening_rows(event: Event, longest: int, *, others: bool = True) -> Iterat
 
     `others`: also the fields without a label, as JSON.
     """
-    told = happening(event)
-    shown = [block for block in told.blocks if not isinstance(block, Fact) or block.short]
+    happened = happening(event)
+    shown = [block for block in happened.blocks if not isinstance(block, Fact) or block.short]
     for block in shown:
         yield from _block(block, longest)
-    if others and (rest := told.rest(shown)):
+    if others and (rest := happened.rest(shown)):
         yield from json_rows("other fields", rest, longest)
 
 
@@ -104,18 +104,18 @@ def tool_rows(event: Event, longest: int, but: Sequence[Block] = ()) -> Iterator
 
     `but`: blocks that the card has told elsewhere.
     """
-    given = event.tool.input if event.tool is not None else None
-    if isinstance(given, dict):
+    tool_input = event.tool.input if event.tool is not None else None
+    if isinstance(tool_input, dict):
         asked = body(event)
         shown = [block for block in asked.blocks if block not in but]
         for block in shown:
             yield from _block(block, longest)
         rest = asked.rest((*shown, *but))
-        if rest or not given:
+        if rest or not tool_input:
             other = any(block.fields for block in shown)
             yield from json_rows("other input" if other else "input", rest, longest)
     elif event.tool is not None:
-        yield from json_rows("input", given, longest)
+        yield from json_rows("input", tool_input, longest)
 
 
 def _block(block: Block, longest: int) -> Iterator[Row]:
@@ -138,8 +138,8 @@ def _questions(block: Questions, longest: int) -> Iterator[Row]:
             kind = "several" if question.several else "one"
         yield Row(f"  {number}. ", heading + question.text, f" ({kind})")
         for place, option in enumerate(question.options, 1):
-            told = f" — {option.description}" if option.description else ""
-            yield Row(f"     {place}) ", option.label + told)
+            description = f" — {option.description}" if option.description else ""
+            yield Row(f"     {place}) ", option.label + description)
             yield from indented(" " * 8, option.preview, longest) if option.preview else ()
 
 

@@ -137,7 +137,7 @@ def _rows(number: int, word: str, offering: Offering, *, denies: bool) -> Iterat
     for place, offer in enumerate(offering.offers, 1):
         yield Row(f"  {place}  {covered(offer)}: ", offer.covers)
         yield Row("       ", "  ".join(offer.texts))
-        yield from (Row(f"     ! {said}") for said in offer.gives_away)
+        yield from (Row(f"     ! {exposed}") for exposed in offer.gives_away)
         yield from _undone_rows(offer)
     end = until(offering.offers[0].expires)
     reason = " REASON" if denies else ""
@@ -146,8 +146,8 @@ def _rows(number: int, word: str, offering: Offering, *, denies: bool) -> Iterat
 
 
 def _undone_rows(offer: Offer) -> Iterator[Row]:
-    if said := undoing(offer):
-        yield Row(f"     ! {said}:")
+    if heading := undoing(offer):
+        yield Row(f"     ! {heading}:")
     calls, more = undone(offer, _UNDONE_SHOWN)
     for what in calls:
         yield Row("       - ", what)
@@ -165,14 +165,14 @@ class _Asked(NamedTuple):
 
 def name_of(effect: str) -> str:
     """Return the first words of an effect, by which a line names it."""
-    found = re.match(rf".{{{_NAMED_BY},}}?(?=[\s:,]|$)", effect)
-    return safe(found[0] if found else effect).casefold()
+    start = re.match(rf".{{{_NAMED_BY},}}?(?=[\s:,]|$)", effect)
+    return safe(start[0] if start else effect).casefold()
 
 
-def asked_for(effect: str, said: str) -> bool:
+def asked_for(effect: str, written: str) -> bool:
     """Whether a line names an effect: by its first words at least."""
-    said = said.casefold()
-    return said.startswith(name_of(effect)) and effect.casefold().startswith(said)
+    written = written.casefold()
+    return written.startswith(name_of(effect)) and effect.casefold().startswith(written)
 
 
 class SecondYes:
@@ -189,11 +189,11 @@ class SecondYes:
 
     def to(self, line: str) -> Callable[[], None] | None:
         """Return what gives the decision whose effect a line names, as in `18 deletes`."""
-        target, said = read_target(line.strip())
+        target, named = read_target(line.strip())
         number = next(reversed(self._asked), None) if target == OLDEST else target.number
         if number is None or (asked := self._asked.get(number)) is None:
             return None
-        if not any(asked_for(effect, said) for effect in asked.effects):
+        if not any(asked_for(effect, named) for effect in asked.effects):
             return None
         del self._asked[number]
         return asked.give
@@ -216,8 +216,8 @@ class SecondYes:
             ways = joined(surely, f"{number} {safe(name)}", by=" or ")
             what = f"#{number}{' as you changed it' if changed else ''}"
             kept = outlasting(card.event, decision, str)
-            told = "; ".join([*effects, *([f"ALLOW + {kept}"] if kept else [])])
-            raise LineError(f"{what} wants a second yes, to this: {told}", ways)
+            asked = "; ".join([*effects, *([f"ALLOW + {kept}"] if kept else [])])
+            raise LineError(f"{what} wants a second yes, to this: {asked}", ways)
         keeps = bool(decision.permissions)
         unprinted = self._person is not None and self._person.unprinted(card, keeps=keeps)
         if unprinted and decision.verdict in LETS and not changed:
@@ -226,5 +226,5 @@ class SecondYes:
 
     def doubts(self, card: Card, decision: Decision) -> Doubts | None:
         """Return what a person has to say yes to a second time; None for nothing."""
-        found = Doubts() if self._person is None else doubts(card, decision, self._desk)
-        return found if found != Doubts() else None
+        doubted = Doubts() if self._person is None else doubts(card, decision, self._desk)
+        return doubted if doubted != Doubts() else None

@@ -47,8 +47,8 @@ def shell_rows(text: str, sheet: Sheet) -> Rows:
         return
     if isinstance(spell, Mask):
         text, spell = spell.apart(text)  # whole, to know which quotes are open
-    said = "\n".join(spell(line.replace("\t", TAB)) for line in lines_of(text))
-    for spans in split_lines(_tokens(said, _BASH)):
+    spelt = "\n".join(spell(line.replace("\t", TAB)) for line in lines_of(text))
+    for spans in split_lines(_tokens(spelt, _BASH)):
         line = in_red([span[:2] for span in spans])
         yield from rows_of_a_line(wrap_line(line, sheet.columns))
 
@@ -92,15 +92,15 @@ def plain_rows(text: str, sheet: Sheet, *, style: str = "", words: bool = False)
         yield from rows_of_a_line(in_red([(style, row)]) for row in rows)
 
 
-def _tokens(said: str, lexer: Lexer) -> Line:
-    ended = lexer.get_tokens_unprocessed(said + "\n")  # lexers know some things by a line's end
+def _tokens(text: str, lexer: Lexer) -> Line:
+    ended = lexer.get_tokens_unprocessed(text + "\n")  # lexers know some things by a line's end
     tokens = ((_style_of(kind), value) for _, kind, value in ended)
     spans = [
         (style, "".join(value for _, value in group))
         for style, group in groupby(tokens, key=itemgetter(0))
     ]
-    if "".join(value for _, value in spans) != said + "\n":
-        return [("", said)]
+    if "".join(value for _, value in spans) != text + "\n":
+        return [("", text)]
     style, last = spans.pop()
     return [*spans, (style, last[:-1])]
 
@@ -151,8 +151,8 @@ def _field(key: str, value: Value, sheet: Sheet) -> Rows:
     last.append(("dim", ":"))
     beside, sheet = _beside(value), replace(sheet, spell=spelling_of(key, sheet.spell))
     if beside is not None:
-        said = sheet.spell(sheet.fold(beside, json=True))
-        short = [("", said)] if isinstance(value, str) else json_line(said)
+        words = sheet.spell(sheet.fold(beside, json=True))
+        short = [("", words)] if isinstance(value, str) else json_line(words)
         yield from name[:-1]
         yield from rows_of_a_line(wrap_line([*last, ("", " "), *short], sheet.columns))
         return
@@ -230,13 +230,13 @@ def marks_of(text: str) -> Iterator[Mark]:
     fence = ""
     for raw in lines_of(text):
         line = raw.replace("\t", TAB)
-        found = _FENCE.match(line[:_LONGEST_LINE])
+        fenced = _FENCE.match(line[:_LONGEST_LINE])
         if fence:
-            ends = found and found["fence"].startswith(fence) and line.strip() == found["fence"]
+            ends = fenced and fenced["fence"].startswith(fence) and line.strip() == fenced["fence"]
             yield Mark(LineKind.FENCE if ends else LineKind.CODE, raw)
             fence = "" if ends else fence
-        elif found:
-            fence = found["fence"]
+        elif fenced:
+            fence = fenced["fence"]
             yield Mark(LineKind.FENCE, raw)
         else:
             yield _mark(raw, line)
@@ -247,12 +247,12 @@ def _mark(raw: str, line: str) -> Mark:
     for kind, pattern in _WHOLE.items():
         if pattern.match(start):
             return Mark(kind, raw)
-    if found := _LIST.match(start):
-        bullet = "·" if found["mark"] in _BULLETS else found["mark"]
-        head = f"{found['indent']}{bullet} {found['box'] or ''}"
-        return Mark(LineKind.TEXT, raw, head, line[found.end() :])
-    if found := _QUOTE.match(start):
-        return Mark(LineKind.TEXT, raw, "> " * found[0].count(">"), line[found.end() :])
+    if match := _LIST.match(start):
+        bullet = "·" if match["mark"] in _BULLETS else match["mark"]
+        head = f"{match['indent']}{bullet} {match['box'] or ''}"
+        return Mark(LineKind.TEXT, raw, head, line[match.end() :])
+    if match := _QUOTE.match(start):
+        return Mark(LineKind.TEXT, raw, "> " * match[0].count(">"), line[match.end() :])
     indent = line[: len(start) - len(start.lstrip(" "))]
     return Mark(LineKind.TEXT, raw, indent, line[len(indent) :])
 
@@ -288,18 +288,18 @@ _SPANS = re.compile(
 def _inline(text: str, spell: Speller) -> Iterator[Span]:
     """Return a line's words, emphasis as styles, a link's target after its words."""
     end = 0
-    for found in _SPANS.finditer(text):
-        if found.start() > end:
-            yield "", spell(text[end : found.start()])
-        end = found.end()
-        if found["code"]:
-            yield "string", spell(found["code"])
-        elif found["link"]:
-            yield "name", spell(found["words"])
-            yield "dim", f" ({spell(found['target'])})"
-        elif found["strong"]:
-            yield "strong", spell(found["strong"][2:-2])
+    for match in _SPANS.finditer(text):
+        if match.start() > end:
+            yield "", spell(text[end : match.start()])
+        end = match.end()
+        if match["code"]:
+            yield "string", spell(match["code"])
+        elif match["link"]:
+            yield "name", spell(match["words"])
+            yield "dim", f" ({spell(match['target'])})"
+        elif match["strong"]:
+            yield "strong", spell(match["strong"][2:-2])
         else:
-            yield "emphasis", spell(found["emphasis"][1:-1])
+            yield "emphasis", spell(match["emphasis"][1:-1])
     if end < len(text) or not text:
         yield "", spell(text[end:])

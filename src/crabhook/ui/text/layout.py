@@ -139,19 +139,19 @@ class Panel:
         """The columns between its sides."""
         return self.columns - 2 * self.sides
 
-    def title(self, said: Line, right: Line, corners: str = "╭╮") -> Line:
+    def title(self, title: Line, right: Line, corners: str = "╭╮") -> Line:
         """Return the upper edge; the title of an active panel is in reverse."""
         look = "front" if self.active else "dim"
-        words = "".join(text for _, text in said)
+        words = "".join(text for _, text in title)
         return self.edge([(look, f" {words} ")] if words else [], right, corners)
 
-    def edge(self, said: Line, right: Line, corners: str = "╰╯") -> Line:
+    def edge(self, left: Line, right: Line, corners: str = "╰╯") -> Line:
         """Return an edge with words at its two ends; the left words are cut where room is short."""
         look = "border" if self.active else "rule"
         corners = corners if self.sides else "──"
         end: Line = [("", " "), *right, ("", " ")] if right else []
         end += [(look, f"─{corners[1]}")]
-        start: Line = [(look, corners[0]), *said]
+        start: Line = [(look, corners[0]), *left]
         start = clip_line(start, self.columns - line_cells(end))
         between = self.columns - line_cells(start) - line_cells(end)
         return [*start, (look, "─" * between), *end]
@@ -186,9 +186,9 @@ class Content:
     item: Callable[[int], Item]  # returns the item at a place, from 0
 
 
-def page(key: Hashable, rows: Layer, said: Hashable = ()) -> Content:
-    """Return a content of one item, read as a whole; `said` changes when its rows would."""
-    return Content(key, 1, lambda _: Item((key, said), rows))
+def page(key: Hashable, rows: Layer, changing: Hashable = ()) -> Content:
+    """Return a content of one item, read as a whole; `changing` changes when its rows would."""
+    return Content(key, 1, lambda _: Item((key, changing), rows))
 
 
 NOTHING = page(None, lambda _: iter(()))
@@ -294,8 +294,8 @@ class Detail:
         """Move the window as little as shows one row of the item at `place`."""
         if place >= self._content.count:
             return
-        known = self._paper(place).reach(row + 1)
-        wanted = (place, min(row, max(known - 1, 0)))
+        count = self._paper(place).reach(row + 1)
+        wanted = (place, min(row, max(count - 1, 0)))
         self._top = min(max(self._top, self._up(wanted, self._height - 1)), wanted)
 
     def _read(self) -> tuple[list[Line], _Place]:
@@ -317,12 +317,12 @@ class Detail:
         item, row = place
         while True:
             paper = self._paper(item)
-            known = paper.reach(row + step + 1)
-            if row + step < known:
+            count = paper.reach(row + step + 1)
+            if row + step < count:
                 return item, row + step
             if not paper.whole or item + 1 >= self._content.count:
-                return item, max(known - 1, 0)
-            item, row, step = item + 1, 0, step - (known - row)
+                return item, max(count - 1, 0)
+            item, row, step = item + 1, 0, step - (count - row)
 
     def _up(self, place: _Place, step: int) -> _Place:
         item, row = place

@@ -89,10 +89,10 @@ def may_be_asked(environment: Mapping[str, str]) -> bool:
 
 
 class Answers:
-    """Takes the terminal's answers out of what comes from it; `told` hears whether it is light."""
+    """Takes a terminal's answers out of what it sends; `on_light` hears whether it is light."""
 
-    def __init__(self, told: Callable[[bool], object]) -> None:
-        self._told, self._held = told, ""
+    def __init__(self, on_light: Callable[[bool], object]) -> None:
+        self._on_light, self._held = on_light, ""
 
     def take(self, text: str) -> str:
         """Return what the operator typed; the beginning of an answer is held for its end."""
@@ -100,7 +100,7 @@ class Answers:
         for parts in _ANSWER.findall(text):
             levels = [int(part, 16) / (16 ** len(part) - 1) for part in parts]
             bright = sum(weight * level for weight, level in zip(_WEIGHTS, levels, strict=True))
-            self._told(bright > 1 / 2)
+            self._on_light(bright > 1 / 2)
         typed = _ANSWER.sub("", text)
         if begun := _BEGUN.search(typed):
             self._held = begun[0]
@@ -108,9 +108,9 @@ class Answers:
 
 
 class _Reader(PosixStdinReader):
-    def __init__(self, stdin: TextIO, told: Callable[[bool], object]) -> None:
+    def __init__(self, stdin: TextIO, on_light: Callable[[bool], object]) -> None:
         super().__init__(stdin.fileno(), encoding=stdin.encoding)
-        self._answers = Answers(told)
+        self._answers = Answers(on_light)
 
     def read(self, count: int = 1024) -> str:
         return self._answers.take(super().read(count))
@@ -119,6 +119,6 @@ class _Reader(PosixStdinReader):
 class AskedInput(Vt100Input):
     """The keys of a terminal that was asked for its background."""
 
-    def __init__(self, stdin: TextIO, told: Callable[[bool], object]) -> None:
+    def __init__(self, stdin: TextIO, on_light: Callable[[bool], object]) -> None:
         super().__init__(stdin)
-        self.stdin_reader = _Reader(stdin, told)
+        self.stdin_reader = _Reader(stdin, on_light)

@@ -24,8 +24,8 @@ _OWN_ASCII = str.maketrans(OWN_SYMBOLS)
 
 def safe_ascii(text: str) -> str:
     """Return `text` as `safe` would, with every letter past ASCII as its code point."""
-    said = safe(text)
-    return said if said.isascii() else "".join(map(_spelt_out, said))
+    spelt = safe(text)
+    return spelt if spelt.isascii() else "".join(map(_spelt_out, spelt))
 
 
 _OWN_PARTS = re.compile(r" [·—] |…|▲+(?= )")
@@ -37,8 +37,8 @@ def _ascii_words(text: str) -> str:
 
     A command and an agent's file stay letter by letter: this is for sentences alone.
     """
-    told = _OWN_PARTS.sub(lambda it: it[0].translate(_IN_WORDS), text)
-    return safe_ascii(told)
+    ours = _OWN_PARTS.sub(lambda it: it[0].translate(_IN_WORDS), text)
+    return safe_ascii(ours)
 
 
 def in_words(spell: Speller) -> Speller:
@@ -95,8 +95,8 @@ def wrapped(line: str, columns: int, spell: Speller, *, words: bool = False) -> 
         if end < len(line):  # between two words, so that a speller sees words whole
             blank = line.rfind(" ", end - LONGEST_WORD, end)
             end = blank if blank > 0 else end
-        said = left + spell(line[start:end])
-        *rows, left = (said[place:stop] for place, stop in cuts(said, columns, words=words))
+        spelt = left + spell(line[start:end])
+        *rows, left = (spelt[place:stop] for place, stop in cuts(spelt, columns, words=words))
         yield from rows
         start = end
     yield left
