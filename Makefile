@@ -60,7 +60,7 @@ proto: $(VENV)/developed ## write the generated code anew
 baseline: $(VENV)/developed ## keep a COMMIT's wire and program as what today must get on with
 	@sh tests/older/keep $(or $(COMMIT),HEAD)
 
-conformance: $(VENV)/developed agents ## run every decision against the real agent; write docs/maintaining/conformance.md
+conformance: $(VENV)/developed agents ## run every decision against the real agent, keep and print what came of it
 	@python -m tests.conformance
 
 agreement: $(VENV)/developed agents ## compare our rules with the real agent's, keep and print both verdicts

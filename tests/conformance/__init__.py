@@ -1,1 +1,1 @@
-"""What the real Claude Code does with each decision: cells to run, and the page they write."""
+"""What the real Claude Code does with each decision: cells to run, and the record of a run."""

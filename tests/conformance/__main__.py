@@ -1,4 +1,4 @@
-"""`make conformance`: run every cell against the real program and write docs/maintaining/conformance.md."""
+"""`make conformance`: run every cell against the real program; keep and print what came of it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import sys
 
 from tests.conformance.cell import Cell
 from tests.conformance.cells import ALL
-from tests.conformance.page import PAGE, page
+from tests.conformance.page import page, written
+from tests.conformance.record import Record, key_of, read_record, write_record
 from tests.conformance.run import Result, run_all
 from tests.support import requirements
 
@@ -25,13 +26,17 @@ def told(result: Result) -> None:
 
 
 def main() -> int:
-    """Run; 0 when every cell went as it says, and then the page is written."""
+    """Run; 0 when every cell went as it says, and then the record is kept."""
     parser = argparse.ArgumentParser(prog="python -m tests.conformance", description=__doc__)
     parser.add_argument("only", nargs="*", help="run only cells whose name holds one of these")
     parser.add_argument(
         "--verbose", action="store_true", help="show what was heard, and the screen"
     )
+    parser.add_argument("--kept", action="store_true", help="run nothing: print the kept record")
     chosen = parser.parse_args()
+    if chosen.kept:
+        print(page(read_record(), ALL))
+        return 0
     if lacks := requirements.missing():
         print("Claude Code cannot run here; missing: " + "; ".join(lacks), file=sys.stderr)
         return 1
@@ -45,9 +50,14 @@ def main() -> int:
     if chosen.only:
         return 0 if all(result.sound for result in results) else 1
     if not all(result.sound for result in results):
-        print("The page was not written: not every cell went as it says.", file=sys.stderr)
+        print("Nothing was kept: not every cell went as it says.", file=sys.stderr)
         return 1
-    PAGE.write_text(page(results, ALL), encoding="utf-8")
+    record = Record(
+        requirements.installed_version() or "",
+        {key_of(result.cell): written(result) for result in results},
+    )
+    write_record(record)
+    print(page(record, ALL))
     return 0
 
 

@@ -21,7 +21,7 @@ Step: TypeAlias = "Callable[[Scene], None]"
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """Something to be seen of a run: in words for the page, and as code."""
+    """Something to be seen of a run: in in words for the table, and as code."""
 
     words: str
     holds: Callable[[Outcome], bool]
@@ -49,7 +49,7 @@ class Drive:
 
     @property
     def where(self) -> str:
-        """Where the agent ran, for the page."""
+        """Where the agent ran, for the table."""
         return "terminal" if self.steps else "headless"
 
 

@@ -1,4 +1,4 @@
-"""Facts that many cells share: words for the page, each with the look that makes them true."""
+"""Facts that many cells share: words for the table, each with the look that makes them true."""
 
 from __future__ import annotations
 

@@ -6,11 +6,14 @@ import pytest
 
 from tests.conformance.cell import Cell
 from tests.conformance.cells import ALL
+from tests.conformance.page import written
+from tests.conformance.record import key_of, read_record
 from tests.conformance.run import run
 from tests.support import requirements
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
 
+RECORD = read_record()
 CELLS = {cell.name: cell for cell in ALL if isinstance(cell, Cell)}
 LEGS = pytest.mark.parametrize(
     "leg", ["PreToolUse", "PermissionRequest"], ids=["gate", "companion"]
@@ -18,7 +21,7 @@ LEGS = pytest.mark.parametrize(
 
 
 async def goes_as_it_says(name: str) -> None:
-    """Run a cell of the table and see each of its facts."""
+    """Run a cell of the table, see each of its facts, and that our hook wrote what is kept."""
     requirements.insist()
     result = await run(CELLS[name])
     assert not result.outcome.trouble, result.outcome.screen
@@ -26,6 +29,7 @@ async def goes_as_it_says(name: str) -> None:
         fact.words for fact, seen in zip(result.cell.facts, result.seen, strict=True) if not seen
     ]
     assert not unseen, result.outcome
+    assert written(result) == RECORD.written[key_of(result.cell)]
 
 
 async def test_an_agent_that_stops_is_kept_going_with_an_instruction() -> None:

@@ -14,10 +14,7 @@ from tests.support.requirements import pinned_version
 
 DOCS = Path(__file__).parents[3] / "docs"
 SAID_IN = {
-    "claude": (
-        DOCS / "maintaining" / "conformance.md",
-        "Claude Code {}, run against a scripted model",
-    ),
+    "claude": (DOCS / "reference" / "protocols.md", "Claude Code {}. An event"),
     "gemini": (DOCS / "how-to" / "gemini.md", "For Gemini CLI {}."),
     "codex": (DOCS / "how-to" / "codex.md", "For Codex CLI {}."),
 }

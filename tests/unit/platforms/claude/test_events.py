@@ -86,7 +86,7 @@ def test_every_event_closes_what_it_should(name: str) -> None:
     assert EVENTS[name].closes == CLOSES.get(name, Scope.NOTHING)
 
 
-# What the real program does something with: docs/maintaining/conformance.md has the proof.
+# What the real program does something with: `make conformance` has the proof.
 CONTEXT = """
     PreToolUse PostToolUse PostToolUseFailure PostToolBatch UserPromptSubmit UserPromptExpansion
     SessionStart SubagentStart PostModelSwitch
