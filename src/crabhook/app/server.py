@@ -37,7 +37,6 @@ from crabhook.server.service.activation import ServiceManager
 from crabhook.server.unix_socket import SocketWatch, keep_status
 from crabhook.server.watch import ListenerWatch
 from crabhook.store.interface import (
-    DeposedError,
     FullError,
     Leader,
     LockedError,
@@ -46,6 +45,7 @@ from crabhook.store.interface import (
     StoreError,
     TakenError,
     UnreachableError,
+    WriterEndedError,
     skewed,
 )
 from crabhook.store.opening import Place, lead, open_history, open_writer
@@ -217,7 +217,7 @@ class Server:
             await wired.runner.restore()
             if amiss:
                 wired.runner.warn(amiss)
-        except (DeposedError, *_PASSES) as error:
+        except (WriterEndedError, *_PASSES) as error:
             _LOG.error("%s", error)
             await self._let_go()
             return None
@@ -258,7 +258,7 @@ class Server:
             leadership=self._leadership(faults),
             faults=faults,
             silent=lambda: self._listeners_watch.silent,
-            deposed=self._deposed,
+            writer_ended=self._writer_ended,
         )
         if amiss:
             faults.report(lambda: amiss)
@@ -282,7 +282,7 @@ class Server:
             faults.report(lambda: skew)
         return Writing(role, leader, lambda: journal.pace)
 
-    def _deposed(self) -> None:
+    def _writer_ended(self) -> None:
         """Leave the desk, since another server has the record now."""
         if self._desk is not None:
             self._desk.cancel()
@@ -338,7 +338,7 @@ class Server:
             desk = asyncio.ensure_future(open_desk(wired, self._settings, where, release))
             leaving.on_signal(desk.cancel)
             self._desk = desk
-            if runner.deposed is not None:  # already, while it read what waits
+            if runner.writer_ended is not None:  # already, while it read what waits
                 desk.cancel()
             if self._settings.shared:
                 before = self._leader.name or "nobody that is known"
@@ -348,10 +348,10 @@ class Server:
             async with beside(runner.keep_record(), law.watch()):
                 try:
                     await asyncio.wait([desk])
-                    if runner.deposed is not None and not leaving.begun:
+                    if runner.writer_ended is not None and not leaving.begun:
                         return True
                 finally:
-                    if runner.deposed is None or leaving.begun:
+                    if runner.writer_ended is None or leaving.begun:
                         leaving.begin()
                         waiting = len(runner.broker.waiting())
                         _LOG.info("ending", extra=fields(waiting=waiting))

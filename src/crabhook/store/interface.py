@@ -113,10 +113,10 @@ class UnreachableError(StoreError):
     """The database does not answer; a later try may succeed."""
 
 
-class DeposedError(StoreError):
-    """This process no longer writes the record: another does, or its content is unknown.
+class WriterEndedError(StoreError):
+    """This process writes the record no more: another does, or its content is unknown.
 
-    It must not give out what it has not given yet. It may lead again later, from the record.
+    It must not give out what it has not given yet. A later writer begins with what is on record.
     """
 
 
@@ -176,7 +176,7 @@ class Journal(Protocol):
     shared: bool
     """Whether other servers may write the record; then a reply goes out only after its commit.
 
-    A fault that leaves the end of the record unknown is a DeposedError.
+    A fault that leaves the end of the record unknown is a WriterEndedError.
     """
 
     pace: Pace
@@ -191,7 +191,7 @@ class Journal(Protocol):
         """Why commits must wait, in a line; empty while they need not."""
 
     def heed(self) -> None:
-        """Raise a DeposedError if this process is no longer the writer."""
+        """Raise a WriterEndedError if this process is no longer the writer."""
 
     def take_over(self, key: bytes, recovered: Recovered) -> None:
         """Copy what an empty record gets from another beside its records: key and requests."""

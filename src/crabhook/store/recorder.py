@@ -31,7 +31,6 @@ from crabhook.store.change import (
 from crabhook.store.commit import Commit
 from crabhook.store.entries import stops_stay
 from crabhook.store.interface import (
-    DeposedError,
     GoneError,
     Journal,
     LockedError,
@@ -39,6 +38,7 @@ from crabhook.store.interface import (
     TakenError,
     TicketError,
     UnreachableError,
+    WriterEndedError,
 )
 from crabhook.store.record import Entry, Head, Kind, iso
 from crabhook.store.writer import Courier, Writer, head_line
@@ -152,17 +152,17 @@ class Recorder:
     def write(self, *changes: Change) -> Commit:
         """Write changes in one transaction; until it is over, nothing may be released.
 
-        It raises nothing: a TicketError for an id with another secret, or a DeposedError when
+        It raises nothing: a TicketError for an id with another secret, or a WriterEndedError when
         decisions must not be given any more, refuses the commit.
         """
         if self._given_up:
             closed = "the record is closed, and another server may write it"
-            return Commit.refused(DeposedError(closed))
+            return Commit.refused(WriterEndedError(closed))
         if self._store is not None and self.error is None:
             try:
                 with self._faults_seen():
                     return self._write_to(self._store, changes)
-            except (TicketError, DeposedError) as refusal:
+            except (TicketError, WriterEndedError) as refusal:
                 return Commit.refused(refusal)
         self._backlog.add(changes, self._wall())
         return Commit.ended(recorded=False)
@@ -185,7 +185,7 @@ class Recorder:
         try:
             with self._faults_seen():
                 raise error
-        except (TicketError, DeposedError) as refusal:
+        except (TicketError, WriterEndedError) as refusal:
             commit.refuse(refusal)
         else:
             self._backlog.add(changes, self._wall())
@@ -201,10 +201,10 @@ class Recorder:
 
     def _see(self, error: Exception) -> None:
         """Note a fault, or raise the caller's own."""
-        if isinstance(error, TicketError | DeposedError):
+        if isinstance(error, TicketError | WriterEndedError):
             raise error
         if self._shared:
-            raise DeposedError(f"what is decided could not be recorded: {error}") from error
+            raise WriterEndedError(f"what is decided could not be recorded: {error}") from error
         self._failed(error)
 
     def is_anothers(self, request_id: str, secret: str) -> bool:
@@ -227,7 +227,7 @@ class Recorder:
     def time_passed(self, now: float) -> None:
         """Do what is due at this time, monotonic seconds, about once a second.
 
-        Raises DeposedError once another server writes the record.
+        Raises WriterEndedError once another server writes the record.
         """
         self._now = now
         if self._store is not None:
@@ -291,7 +291,7 @@ class Recorder:
             return
         try:
             self._keep_house(self._store, now)
-        except DeposedError:
+        except WriterEndedError:
             raise
         except StoreError as error:
             if not isinstance(error, UnreachableError):  # the next commit reports that

@@ -31,7 +31,7 @@ from crabhook.server.core.law import OWN_TEXTS, Law
 from crabhook.store.actors import actor_data
 from crabhook.store.change import Change, written
 from crabhook.store.commit import Commit
-from crabhook.store.interface import DeposedError, Journal, Proposal, StoreError
+from crabhook.store.interface import Journal, Proposal, StoreError, WriterEndedError
 from crabhook.store.opening import Place, open_document, open_history
 from crabhook.store.record import TOKEN, Document, iso
 from crabhook.store.recorder import Recorder
@@ -222,7 +222,7 @@ class Documents:
         try:
             if not await self._put(proposal.document, proposal.text, _words(by), by).wait():
                 return "it could not be recorded"
-        except DeposedError:
+        except WriterEndedError:
             return "this server writes the record no more: propose it again"
         self.changed(proposal.document)
         return ""

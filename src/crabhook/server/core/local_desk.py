@@ -121,9 +121,9 @@ class LocalDesk:
         """Carry a command out, or send its outcome again."""
 
         def settle(outcome: Outcome) -> None:
-            deposed = self._runner.deposed
-            if deposed and isinstance(outcome, TooLate | Stale):  # as what is not on record made it
-                outcome = Refused(f"nothing was done: {deposed}")
+            ended = self._runner.writer_ended
+            if ended and isinstance(outcome, TooLate | Stale):  # as what is not on record made it
+                outcome = Refused(f"nothing was done: {ended}")
             self._publish(Settled(command.id, outcome))
 
         if why := may_not():

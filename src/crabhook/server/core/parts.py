@@ -142,7 +142,7 @@ class Parts:
 
     `offers` is what rules are offered from, `standing` keeps standing orders for the next server.
     `silent` returns how many listeners do not answer. `witness` hears of every fact, `decided` of
-    every decision. `deposed` is called once where another server has taken the record.
+    every decision. `writer_ended` is called once, where the record takes nothing more from here.
     """
 
     platforms: Mapping[str, Platform]
@@ -157,4 +157,4 @@ class Parts:
     witness: Tally = field(default_factory=Tally)
     counts: Counts = field(default_factory=NoCounts)
     decided: Sequence[HearDecided] = ()
-    deposed: Callable[[], object] = _unheard
+    writer_ended: Callable[[], object] = _unheard

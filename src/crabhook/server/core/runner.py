@@ -63,7 +63,7 @@ from crabhook.server.core.readings import Readings, Summaries
 from crabhook.store import entries
 from crabhook.store.change import Change, happened
 from crabhook.store.commit import Commit
-from crabhook.store.interface import DeposedError, Leader, Pace, Role, TicketError
+from crabhook.store.interface import Leader, Pace, Role, TicketError, WriterEndedError
 from crabhook.store.opening import is_shared
 from crabhook.store.recorder import Recorder
 from crabhook.transcript import Summary
@@ -100,8 +100,8 @@ class Runner:
     """A broker in an asyncio loop: connects the ports with it, and screens get a desk on it.
 
     `rules` are the owner's, `silent` returns how many listeners do not answer. `witness` hears of
-    every fact; `day` is what desks show of it. `deposed` says since when another server has the
-    record; None while this server may write.
+    every fact; `day` is what desks show of it. `writer_ended` says why the record takes
+    nothing more from here; None while it does.
     """
 
     def __init__(self, parts: Parts) -> None:
@@ -110,8 +110,8 @@ class Runner:
         self.witness, self.day = parts.witness, parts.counts
         self._platforms, self._faults = parts.platforms, parts.faults
         self._standing, self._leadership = parts.standing, parts.leadership
-        self._decided, self._on_deposed = parts.decided, parts.deposed
-        self.deposed: DeposedError | None = None
+        self._decided, self._on_writer_ended = parts.decided, parts.writer_ended
+        self.writer_ended: WriterEndedError | None = None
         self.closed = self._stopped = self.handed_over = False
         # Facts, in turn.
         self._busy = False
@@ -317,7 +317,7 @@ class Runner:
 
     def publish_sessions(self) -> None:
         """Publish the changed sessions, within a job."""
-        if self.broker.sessions_changed and not self.deposed:
+        if self.broker.sessions_changed and not self.writer_ended:
             changed, ended = self.broker.session_changes(self.now())
             self.publish(self._listeners, SessionsSeen(changed, ended))
 
@@ -359,7 +359,7 @@ class Runner:
 
     def _publish_figures(self, orders: tuple[Standing, ...], sessions: int) -> None:
         """Publish the changed figures beside the cards."""
-        if self.deposed or not self._listeners:  # the broker has what the record refused
+        if self.writer_ended or not self._listeners:  # the broker has what the record refused
             return
         if orders != self._orders:
             self._orders = orders
@@ -408,8 +408,8 @@ class Runner:
             if self.recorder is not None:
                 try:
                     self.recorder.time_passed(self.now())
-                except DeposedError as error:
-                    self._depose(error)
+                except WriterEndedError as error:
+                    self._end_writing(error)
                 await asyncio.to_thread(self.recorder.anchor)
                 self._announce_trouble(self.recorder)
                 self._refuse_stalled()
@@ -433,24 +433,24 @@ class Runner:
         broker = self.broker
         changes = self._bookkeeper.changes(fact, effects, broker.halts(), broker.notes())
         changes += self._standing.changes(broker.orders(), fact.now)
-        return self._record(*changes) if changes or self.deposed else RECORDED
+        return self._record(*changes) if changes or self.writer_ended else RECORDED
 
     def _record(self, *changes: Change) -> Commit:
         """Write changes; refused where replies must not be sent any more."""
         if self.recorder is None:
             return RECORDED
         commit = self.recorder.write(*changes)
-        if isinstance(commit.error, DeposedError):
-            self._depose(commit.error)
+        if isinstance(commit.error, WriterEndedError):
+            self._end_writing(commit.error)
         self._announce_trouble(self.recorder)
         return commit
 
-    def _depose(self, error: DeposedError) -> None:
-        if self.deposed is None:
-            self.deposed = error
+    def _end_writing(self, error: WriterEndedError) -> None:
+        if self.writer_ended is None:
+            self.writer_ended = error
             _LOG.error("%s", error)
             self.hand_over()
-            self._on_deposed()
+            self._on_writer_ended()
 
     def _refuse_stalled(self) -> None:
         """Refuse hooks whose requests have waited too long for the record."""
@@ -464,8 +464,8 @@ class Runner:
 
         The fact's effects were carried out all the same, unless there was an `error`.
         """
-        if isinstance(error, DeposedError):
-            self._depose(error)
+        if isinstance(error, WriterEndedError):
+            self._end_writing(error)
             return
         if error is not None:
             _LOG.error("%s was not recorded", type(fact).__name__, exc_info=error)

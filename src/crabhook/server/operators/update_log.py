@@ -63,11 +63,11 @@ class UpdateLog:
 
     @property
     def closed(self) -> bool:
-        """Whether the log has ended, also because its runner is deposed.
+        """Whether the log has ended, also because its runner writes no more.
 
-        The last decisions of a deposed runner may not be on record.
+        The last decisions of such a runner may not be on record.
         """
-        return self._left or self._runner.deposed is not None
+        return self._left or self._runner.writer_ended is not None
 
     def _on_news(self, news: News) -> None:
         if self.closed:
@@ -123,8 +123,8 @@ class UpdateLog:
     # The cards and sessions in the news.
 
     def card(self, number: int) -> Card | None:
-        """Return a card that waits or ended lately, unless the runner is deposed."""
-        return None if self._runner.deposed else self._runner.broker.card(number)
+        """Return a card that waits or ended lately, unless the runner writes no more."""
+        return None if self._runner.writer_ended else self._runner.broker.card(number)
 
     def live(self) -> Sequence[SessionView]:
         """Return the sessions with the latest events."""

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from crabhook.store.interface import (
     Batch,
-    DeposedError,
     Leader,
     Pace,
     StoreError,
     TakenError,
     UnreachableError,
+    WriterEndedError,
 )
 from crabhook.store.postgres.connection import (
     ANSWER_WITHIN,
@@ -97,7 +97,7 @@ class Committer:
         self._together = 1  # batches in the last commit
         self.epoch = 0
         self.trouble = ""
-        self.lost: DeposedError | None = None
+        self.lost: WriterEndedError | None = None
         self.pace = Pace()
         self._rung, self._mute = 0.0, False  # the last NOTIFY; commits since then
 
@@ -149,7 +149,7 @@ class Committer:
         with suppress(StoreError):
             self._thread.wait(self._close(), ANSWER_WITHIN)
         self._thread.close()
-        self.lost = self.lost or DeposedError("the record is closed")
+        self.lost = self.lost or WriterEndedError("the record is closed")
         _end([self._queue.popleft() for _ in range(len(self._queue))], self.lost)
 
     # In the thread of the connection.
@@ -188,11 +188,11 @@ class Committer:
                 self._together = len(group)  # none, after a second in which nothing came
                 if group:
                     self.pace.count(monotonic() - begun, len(group))
-            except DeposedError as error:
+            except WriterEndedError as error:
                 self.lost = error
             except Exception as fault:  # noqa: BLE001 - whatever it was: it is not known what is on record
                 _LOG.exception("a fault in committing")
-                self.lost = DeposedError(f"the record was not written: {fault}")
+                self.lost = WriterEndedError(f"the record was not written: {fault}")
             if self.lost is not None:  # later batches follow the lost batch's records
                 group += [self._queue.popleft() for _ in range(len(self._queue))]
             _end(group, self.lost)
@@ -220,7 +220,7 @@ class Committer:
             self._asleep = False
 
     async def _commit(self, group: list[Queued]) -> None:
-        """Commit a group; without one, check that this still writes.  Raises DeposedError."""
+        """Commit a group; without one, check that this still writes.  Raises WriterEndedError."""
         forget = max((queued.forget for queued in group if queued.forget), default=None)
         step = Step.of([queued.batch for queued in group], forget) if group else None
         after, in_doubt = RETRY_AFTER, step is None
@@ -238,7 +238,7 @@ class Committer:
                     if step and await step.write(self._connection, self.epoch, bell=bell):
                         self._rung, self._mute = monotonic() if bell else self._rung, not bell
                         break
-            except DeposedError:
+            except WriterEndedError:
                 raise
             except StoreError as error:
                 self._report(str(error))
@@ -246,7 +246,7 @@ class Committer:
                     self.let_go()
                     self._connection = None
                 if self._closing:
-                    raise DeposedError(f"the record was closed meanwhile: {error}") from error
+                    raise WriterEndedError(f"the record was closed meanwhile: {error}") from error
                 await asyncio.sleep(after)
                 after = min(2 * after, RETRY_AT_MOST)
             in_doubt = True  # a fault or no row: deposed, or an earlier try was written
@@ -279,11 +279,11 @@ class Committer:
         return connection
 
     async def _stand(self, connection: "Connection") -> Head:
-        """Return the record's end. Raises DeposedError where another server leads."""
+        """Return the record's end. Raises WriterEndedError where another server leads."""
         row = await connection.fetchrow(_HEAD)
         if row is None or row["epoch"] != self.epoch:
             who = named(await leader_of(connection), self._thread.url)
-            raise DeposedError(f"{who}; what was not on record yet is not given")
+            raise WriterEndedError(f"{who}; what was not on record yet is not given")
         return Head(row["seq"], bytes(row["hash"]), row["at"])
 
     async def _is_written(self, connection: "Connection", step: Step | None) -> bool:
@@ -292,7 +292,7 @@ class Committer:
         if step is None or (step.records and head == step.after):
             return True
         if head != step.before:
-            raise DeposedError(
+            raise WriterEndedError(
                 f"the record in {shown(self._thread.url)} ends at {head.seq}, and not where this "
                 "server left it; what was not on record yet is not given"
             )
@@ -326,7 +326,7 @@ def named(leader: Leader, url: str) -> str:
     return f"another crabhook ({leader.name or 'unknown'}) writes the record in {shown(url)}"
 
 
-def _end(group: list[Queued], error: DeposedError | None) -> None:
+def _end(group: list[Queued], error: WriterEndedError | None) -> None:
     """End the futures of a group, with a single call into each loop."""
     for loop in {id(queued.loop): queued.loop for queued in group}.values():
         endings = [queued.ending for queued in group if queued.loop is loop]
@@ -337,7 +337,7 @@ def _end(group: list[Queued], error: DeposedError | None) -> None:
                 loop.call_soon_threadsafe(_told, endings, error)
 
 
-def _told(endings: list[Ending], error: DeposedError | None) -> None:
+def _told(endings: list[Ending], error: WriterEndedError | None) -> None:
     for ending in endings:
         if ending.done():
             continue

@@ -13,11 +13,11 @@ from crabhook.store.change import Change, Halt, KeptReply, Recovered, Waiting, c
 from crabhook.store.interface import (
     Batch,
     CorruptError,
-    DeposedError,
     Leader,
     Proposal,
     StoreError,
     TicketError,
+    WriterEndedError,
 )
 from crabhook.store.postgres.committer import Committer, Queued
 from crabhook.store.postgres.connection import ANSWER_WITHIN, ConnectionThread, shown, speaking_of
@@ -182,9 +182,9 @@ class PgJournal:
         return self._committer.trouble
 
     def heed(self) -> None:
-        """Raise a DeposedError if this process is no longer the writer."""
+        """Raise a WriterEndedError if this process is no longer the writer."""
         if self._committer.lost is not None:
-            raise DeposedError(str(self._committer.lost))  # raised anew, for a short traceback
+            raise WriterEndedError(str(self._committer.lost))  # raised anew, for a short traceback
 
     def take_over(self, key: bytes, recovered: Recovered) -> None:
         """Copy what an empty record gets from another beside its records: key and requests."""
@@ -237,7 +237,7 @@ class PgJournal:
         try:
             ending.result(ANSWER_WITHIN)
         except TimeoutError:
-            error = DeposedError(self.trouble or "the record was not written in time")
+            error = WriterEndedError(self.trouble or "the record was not written in time")
             self._committer.lost = error
             raise error from None
 

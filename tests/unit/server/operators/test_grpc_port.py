@@ -44,7 +44,7 @@ from crabhook.remote.inputs import Inputs
 from crabhook.remote.messages import request_of
 from crabhook.server.operators import update_log
 from crabhook.server.operators.service import Hello, OperatorService
-from crabhook.store.interface import DeposedError
+from crabhook.store.interface import WriterEndedError
 from crabhook.store.opening import open_writer
 from crabhook.store.recorder import Recorder
 from crabhook.team.membership import Scope
@@ -750,7 +750,7 @@ async def test_a_watch_that_begins_while_the_server_takes_another_part_ends_with
         assert (await calls.Watch(pb.WatchRequest(), timeout=SOON).read()).HasField("hello")
 
 
-async def test_watches_of_a_deposed_server_end_and_it_shows_no_card_any_more(
+async def test_watches_of_a_server_whose_writer_ended_end_and_it_shows_no_card_any_more(
     tmp_path: Path,
 ) -> None:
     server = PlayedDesk()
@@ -759,7 +759,7 @@ async def test_watches_of_a_deposed_server_end_and_it_shows_no_card_any_more(
         watched = calls.Watch(pb.WatchRequest(), timeout=SOON)
         while (await watched.read()).WhichOneof("news") != "snapshot_end":
             pass
-        server.runner.deposed = DeposedError("another crabhook writes the record")
+        server.runner.writer_ended = WriterEndedError("another crabhook writes the record")
         server.runner.handle(Arrived(bash("b", "ls", "t2", wait=600.0), None, 2, server.now()))
         while (event := await watched.read()) is not grpc.aio.EOF:
             assert event.WhichOneof("news") != "card"

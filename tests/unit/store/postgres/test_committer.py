@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 import pytest
 
 from crabhook.store.change import happened, settled, waits
-from crabhook.store.interface import DeposedError, TakenError, TicketError
+from crabhook.store.interface import TakenError, TicketError, WriterEndedError
 from crabhook.store.opening import open_writer
 from crabhook.store.postgres import committer as committer_module
 from crabhook.store.postgres import journal as journal_module
@@ -145,10 +145,10 @@ async def test_a_deposed_writer_writes_nothing_more_and_says_so(
         late = [store.write([settled([answer(f"r{n}")], decision(n))]) for n in range(3)]
         second = await asyncio.to_thread(_overtaken, cluster, place)
     told = await asyncio.gather(*filter(None, late), return_exceptions=True)
-    assert all(isinstance(one, DeposedError) for one in told)
+    assert all(isinstance(one, WriterEndedError) for one in told)
     assert len(records(place)) == 1
     for do in (store.journal.heed, lambda: store.write([happened(entry())])):
-        with pytest.raises(DeposedError, match=r"another crabhook .* writes the record"):
+        with pytest.raises(WriterEndedError, match=r"another crabhook .* writes the record"):
             do()
     second.write([happened(entry())])
     second.close()
@@ -161,7 +161,7 @@ async def test_the_lock_alone_is_no_fence_and_the_epoch_is(
     cluster.sql("UPDATE crabhook.head SET epoch = epoch + 1")  # its connection and lock are well
     pending = store.write([happened(entry())])
     assert pending is not None
-    with pytest.raises(DeposedError):
+    with pytest.raises(WriterEndedError):
         await pending
     assert records(place) == []
 
@@ -176,7 +176,7 @@ async def test_an_idle_writer_soon_knows_that_it_was_deposed(
         await asyncio.sleep(0.05)
         if journal._committer.lost:
             break
-    with pytest.raises(DeposedError):
+    with pytest.raises(WriterEndedError):
         journal.heed()
 
 

@@ -19,7 +19,7 @@ from crabhook.server.core.pending_call import PendingCall, RefusedError
 from crabhook.server.core.runner import Runner
 from crabhook.server.operators.update_log import UpdateLog
 from crabhook.store.change import Change
-from crabhook.store.interface import Batch, DeposedError
+from crabhook.store.interface import Batch, WriterEndedError
 from crabhook.store.recorder import OnTrouble, Recorder
 from crabhook.store.sqlite.journal import SqliteJournal
 from crabhook.store.writer import Writer
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 ALLOWED = Ruling(RuleVerdict.ALLOW, None, "so it is")
-GONE = DeposedError("another crabhook writes the record")
+GONE = WriterEndedError("another crabhook writes the record")
 
 
 class Shared(SqliteJournal):
@@ -42,7 +42,7 @@ class Shared(SqliteJournal):
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
         self.queue: list[tuple[Batch, asyncio.Future[None]]] = []
-        self.lost: DeposedError | None = None
+        self.lost: WriterEndedError | None = None
 
     def commit(self, batch: Batch) -> asyncio.Future[None]:  # type: ignore[override]
         self.heed()
@@ -62,7 +62,7 @@ class Shared(SqliteJournal):
             await asyncio.sleep(0)
             await asyncio.sleep(0)
 
-    async def depose(self) -> None:
+    async def end_writer(self) -> None:
         """Let another have written; nothing of what waits is."""
         self.lost, queue, self.queue = GONE, self.queue, []
         for _, pending in queue:
@@ -78,14 +78,14 @@ def journal(tmp_path: Path) -> Shared:
 
 @pytest.fixture
 def ends() -> list[bool]:
-    """What a runner tells when it is deposed."""
+    """What a runner tells when its writer ends."""
     return []
 
 
 @pytest.fixture
 def runner(journal: Shared, ends: list[bool]) -> Runner:
     recorder = Recorder(lambda: Writer(journal), on_trouble=OnTrouble.REFUSE)
-    return bare_runner(recorder, deposed=lambda: ends.append(True))
+    return bare_runner(recorder, writer_ended=lambda: ends.append(True))
 
 
 def enter(runner: Runner, ticket: str, ruling: Ruling | None = None) -> PendingCall:
@@ -155,23 +155,23 @@ async def test_a_hook_that_waits_to_be_on_record_can_be_turned_away_and_can_leav
     runner.close()
 
 
-async def test_a_deposed_server_gives_no_reply_that_is_not_on_record_and_says_that_it_ends(
+async def test_a_server_whose_writer_ended_gives_no_reply_that_is_not_on_record_and_says_that_it_ends(
     runner: Runner, journal: Shared, ends: list[bool]
 ) -> None:
     waits = enter(runner, "a")
     await journal.write_all()
     by_rule = enter(runner, "b", ALLOWED)
     assert seat(runner).decide(1, Decision(Verdict.ALLOW)) is None  # not settled yet
-    await journal.depose()
+    await journal.end_writer()
     for place in (waits, by_rule):
         assert refusal(place) is Refusal.HANDED_OVER  # its hook asks the next server
-    assert (runner.deposed, ends) == (GONE, [True])
+    assert (runner.writer_ended, ends) == (GONE, [True])
     with pytest.raises(RefusedError, match=Refusal.HANDED_OVER.value):
         enter(runner, "c", ALLOWED)
 
 
 @pytest.mark.parametrize("closed", [False, True])
-async def test_a_deposed_server_tells_no_desk_that_something_is_done(
+async def test_a_server_whose_writer_ended_tells_no_desk_that_something_is_done(
     runner: Runner, journal: Shared, closed: bool
 ) -> None:
     enter(runner, "a")
@@ -179,7 +179,7 @@ async def test_a_deposed_server_tells_no_desk_that_something_is_done(
     await journal.write_all()
     sits = seat(runner)
     assert sits.decide(1, DENY) is None  # not settled yet
-    await journal.depose()
+    await journal.end_writer()
     assert runner.recorder is not None
     if closed:  # as on its way to stand by, while its listeners are open still
         runner.recorder.close()
@@ -191,7 +191,7 @@ async def test_a_deposed_server_tells_no_desk_that_something_is_done(
 
 
 @pytest.mark.parametrize("closed", [False, True])
-async def test_a_deposed_server_tells_of_no_order_and_no_note_that_is_not_on_record(
+async def test_a_server_whose_writer_ended_tells_of_no_order_and_no_note_that_is_not_on_record(
     runner: Runner, journal: Shared, monkeypatch: pytest.MonkeyPatch, closed: bool
 ) -> None:
     monkeypatch.setattr(module, "SESSIONS_EVERY", 0.0)
@@ -204,7 +204,7 @@ async def test_a_deposed_server_tells_of_no_order_and_no_note_that_is_not_on_rec
     before = sits.replica.orders(), sits.replica.live()
     for command in given:
         assert not isinstance(sits.outcome(command), Done)
-    await journal.depose()
+    await journal.end_writer()
     if closed:
         runner.close()
     sits.outcome(GiveOrder(Order(OrderKind.AWAY)))
@@ -213,7 +213,7 @@ async def test_a_deposed_server_tells_of_no_order_and_no_note_that_is_not_on_rec
     assert (sits.replica.orders(), sits.replica.live()) == before
 
 
-async def test_a_desk_that_comes_to_a_deposed_server_sees_no_decision_that_is_not_on_record(
+async def test_a_desk_that_comes_to_a_server_whose_writer_ended_sees_no_decision_that_is_not_on_record(
     runner: Runner, journal: Shared
 ) -> None:
     enter(runner, "a")
@@ -227,7 +227,7 @@ async def test_a_desk_that_comes_to_a_deposed_server_sees_no_decision_that_is_no
     assert seat(runner).decide(1, DENY) is None  # not settled yet
     came_before = asyncio.create_task(log.snapshot())
     await asyncio.sleep(0)
-    await journal.depose()
+    await journal.end_writer()
     assert await asyncio.wait_for(came_before, 60) is None
     assert log.closed  # which ends the watches
     assert await asyncio.wait_for(log.snapshot(), 60) is None
@@ -249,7 +249,7 @@ async def test_nobody_is_too_late_for_a_decision_that_is_not_on_record(
     given = Decide(1, seen, Decision(Verdict.ALLOW))
     second.replica.submit(given, told.append)
     assert not told
-    await journal.depose()
+    await journal.end_writer()
     second.replica.submit(given, told.append)
     assert [type(one) for one in told] == [Refused, Refused]
 
@@ -257,19 +257,19 @@ async def test_nobody_is_too_late_for_a_decision_that_is_not_on_record(
 async def test_a_closed_record_that_others_write_takes_nothing_into_memory(journal: Shared) -> None:
     recorder = Recorder(lambda: Writer(journal), on_trouble=OnTrouble.REFUSE)
     recorder.close()
-    assert isinstance(recorder.write(Change()).error, DeposedError)
+    assert isinstance(recorder.write(Change()).error, WriterEndedError)
 
 
-async def test_a_request_that_comes_before_the_server_knows_that_it_is_deposed_gets_no_reply(
+async def test_a_request_that_comes_before_the_server_knows_that_its_writer_ended_gets_no_reply(
     runner: Runner, journal: Shared
 ) -> None:
     journal.lost = GONE
     with pytest.raises(RefusedError, match=Refusal.HANDED_OVER.value):
         enter(runner, "a", ALLOWED)
-    assert runner.deposed is GONE
+    assert runner.writer_ended is GONE
 
 
-async def test_a_server_that_stands_idle_hears_that_it_is_deposed(
+async def test_a_server_that_stands_idle_hears_that_its_writer_ended(
     runner: Runner, journal: Shared, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "LOOK_EVERY", 0.01)
@@ -277,7 +277,7 @@ async def test_a_server_that_stands_idle_hears_that_it_is_deposed(
     keeping = asyncio.create_task(runner.keep_record())
     await asyncio.sleep(0.1)
     keeping.cancel()
-    assert runner.deposed is GONE
+    assert runner.writer_ended is GONE
 
 
 async def test_while_the_record_is_away_hooks_are_turned_away_at_once_or_soon(
@@ -295,5 +295,5 @@ async def test_while_the_record_is_away_hooks_are_turned_away_at_once_or_soon(
     journal.trouble = ""
     keeping.cancel()
     await journal.write_all()
-    assert runner.deposed is None
+    assert runner.writer_ended is None
     runner.close()
