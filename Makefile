@@ -44,11 +44,12 @@ slowest: $(VENV)/developed agents ## run make test and print its 25 slowest test
 e2e: $(VENV)/developed agents ## run only the tests with the real agents
 	@pytest $(SIDE_BY_SIDE) tests/e2e
 
-check: $(VENV)/developed ## lint, types, subjects of commits, generated code, the wire against its baseline, import contracts
+check: $(VENV)/developed ## lint, types, plain English, subjects of commits, generated code, the wire against its baseline, import contracts
 	@ruff check .
 	@ruff format --check .
 	@mypy
 	@lint-imports --no-cache
+	@python -m tests.prose
 	@sh .ci/commits
 	@buf lint
 	@buf breaking --against proto/baseline.binpb

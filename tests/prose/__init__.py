@@ -1,0 +1,1 @@
+"""Reads our English: pages, help, texts of the screen, docstrings."""

@@ -1,0 +1,45 @@
+"""The check of our English sees each fault that it names, and nothing in plain sentences."""
+
+import pytest
+
+from tests.prose.__main__ import BANNED, RULES, faults
+from tests.prose.sources import passages
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Whoever sits there decides.",
+        "What is said of a card stands on the card.",
+        "A later card takes the place of the earlier one.",
+        "The rule denies it; the agent goes on.",
+        "A, b, c, d, e, f.",
+        " ".join(["word"] * (RULES["words"] + 1)) + ".",
+    ],
+)
+def test_a_sentence_that_is_read_twice_is_a_fault(sentence: str) -> None:
+    assert [*faults(sentence)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The operator decides. The agent reads the answer.",
+        "One of the two servers answers, and one minute later the other.",
+        " ".join(["word"] * RULES["words"]) + ". And a second sentence.",
+    ],
+)
+def test_a_plain_sentence_is_none(text: str) -> None:
+    assert [*faults(text)] == []
+
+
+def test_a_docstring_may_join_two_sentences() -> None:
+    sentence = "Return the card; raise KeyError where there is none."
+    assert [*faults(sentence)] != []
+    assert [*faults(sentence, 1)] == []
+
+
+def test_all_kinds_of_text_are_read() -> None:
+    kinds = {passage.file.rpartition(".")[2] for passage in passages()}
+    assert kinds == {"md", "py", "toml"}
+    assert len(BANNED) == len(RULES["banned"])
