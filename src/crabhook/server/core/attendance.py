@@ -85,8 +85,8 @@ class Claims:
         if card:
             self._of[by] = card, now + CLAIMED_FOR
         if before != card:
-            for one in filter(None, (before, card)):
-                self._publish(self._claimed(one))
+            for number in filter(None, (before, card)):
+                self._publish(self._claimed(number))
 
     def hold(self, by: Actor, card: int, verdict: Verdict, due: float, now: float) -> None:
         """Note that an operator's desk holds an answer to a card, which it sends at `due`."""
@@ -101,14 +101,14 @@ class Claims:
     def held(self, now: float) -> frozenset[int]:
         """Return the cards with an answer that a desk holds, or has just sent."""
         return frozenset(
-            card for (card, _), one in self._holding.items() if one.due + ON_ITS_WAY > now
+            card for (card, _), answer in self._holding.items() if answer.due + ON_ITS_WAY > now
         )
 
     def expire(self, now: float) -> None:
         """End the claims that no desk repeated in time, and forget answers that were due."""
         for by in [by for by, (_, until) in self._of.items() if until <= now]:
             self.take(by, 0, now)
-        over = [key for key, one in self._holding.items() if one.due + ON_ITS_WAY <= now]
+        over = [key for key, answer in self._holding.items() if answer.due + ON_ITS_WAY <= now]
         for card, by in over:
             self.let_go(by, card)
 
@@ -119,7 +119,7 @@ class Claims:
 
     def _claimed(self, card: int) -> Claimed:
         by = tuple(by for by, (number, _) in self._of.items() if number == card)
-        held = tuple(one for (number, _), one in self._holding.items() if number == card)
+        held = tuple(answer for (number, _), answer in self._holding.items() if number == card)
         return Claimed(card, by, held)
 
 

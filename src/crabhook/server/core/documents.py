@@ -83,21 +83,21 @@ class Documents:
         unused = list[str]()
         self._names |= own.keys()
         for name, path in own.items():
-            known = self._known.get(name)
+            version = self._known.get(name)
             if name in self._wrong:
                 continue
-            if known is None:
+            if version is None:
                 text = read_text(path)
                 self.check(name, text)
                 self._put(name, text, f"the server on {gethostname()}, of {path}", None)
-            elif _is_another(path, known.text):
+            elif _is_another(path, version.text):
                 unused.append(
                     f"{path} is not used: all servers go by {name} in {self.where}, "
-                    f"version {known.version}"
+                    f"version {version.version}"
                 )
         self.unused = tuple(unused)
-        for said in unused:
-            _LOG.warning("%s", said)
+        for remark in unused:
+            _LOG.warning("%s", remark)
 
     def begin_team(self, team: "TeamReader") -> None:
         """Use the team on record; this machine's team file becomes a copy of it.
@@ -139,8 +139,8 @@ class Documents:
         return digest
 
     def _known_text(self, name: str) -> str:
-        known = self._known.get(name)
-        return known.text if known else ""
+        version = self._known.get(name)
+        return version.text if version else ""
 
     def _copy(self) -> None:
         """Copy the team on record into this machine's file."""
@@ -157,10 +157,10 @@ class Documents:
 
     def read(self, name: str) -> str:
         """Return a text, empty for none; raises RulesError if it differs from the record."""
-        if said := self._wrong.get(name):
-            raise RulesError(f"{said}; `crabhook audit verify` tells more")
-        known = self._known.get(name)
-        return known.text if known else ""
+        if wrong := self._wrong.get(name):
+            raise RulesError(f"{wrong}; `crabhook audit verify` tells more")
+        version = self._known.get(name)
+        return version.text if version else ""
 
     def write(self, name: str, text: str, by: Actor) -> None:
         """Replace a text; the new text is on record before any decision by it."""
@@ -169,8 +169,8 @@ class Documents:
 
     def edition(self, name: str) -> object:
         """Return a value that differs for each version."""
-        known = self._known.get(name)
-        return known and (known.version, known.at)
+        version = self._known.get(name)
+        return version and (version.version, version.at)
 
     def _put(self, name: str, text: str, words: str, by: Actor | None) -> Commit:
         # A decision by the new text is committed after the text.
@@ -194,7 +194,7 @@ class Documents:
     @asynccontextmanager
     async def kept(self, law: Law) -> AsyncIterator[None]:
         """Answer proposals while the context lasts; accepted rules are in force at once."""
-        self.changed = lambda name: self._copy() if name == TEAM else law.look_again(told=False)
+        self.changed = lambda name: self._copy() if name == TEAM else law.look_again(reported=False)
         keeping = asyncio.ensure_future(self._keep())
         try:
             yield
@@ -207,8 +207,8 @@ class Documents:
             await asyncio.sleep(LOOK_EVERY)
             try:
                 for proposal in await asyncio.to_thread(self._journal.proposals):
-                    said = await self.answered(proposal)
-                    await asyncio.to_thread(self._journal.answer, proposal.id, said)
+                    refusal = await self.answered(proposal)
+                    await asyncio.to_thread(self._journal.answer, proposal.id, refusal)
             except StoreError as error:
                 _LOG.debug("what is proposed was not read: %s", error)
             self._copy()  # again, since a command may have left the file half changed
@@ -216,8 +216,8 @@ class Documents:
     async def answered(self, proposal: Proposal) -> str:
         """Accept a proposal, or return the reason of the refusal; empty where it is on record."""
         signed = self.is_signed(proposal)
-        if said := self._refusal(proposal, signed=signed):
-            return said
+        if refusal := self._refusal(proposal, signed=signed):
+            return refusal
         by = self.proposer(proposal, signed=signed)
         try:
             if not await self._put(proposal.document, proposal.text, _words(by), by).wait():
@@ -248,10 +248,10 @@ class Documents:
     def _refusal(self, proposal: Proposal, *, signed: bool) -> str:
         if proposal.document not in self._names:
             return f"there is no document {proposal.document}"
-        known = self._known.get(proposal.document)
-        if known is not None and proposal.follows != known.version:
+        version = self._known.get(proposal.document)
+        if version is not None and proposal.follows != version.version:
             return (
-                f"{proposal.document} is of version {known.version} by now, by {known.by}, and "
+                f"{proposal.document} is of version {version.version} by now, by {version.by}, and "
                 f"this follows version {proposal.follows}: look at it again"
             )
         if len(proposal.text) > LARGEST:
@@ -325,26 +325,26 @@ async def shared(
     if recorder.journal is None or not recorder.journal.shared:
         return None
     wrong = await asyncio.to_thread(_wrong_in, place)
-    found = Documents(recorder, recorder.journal, wrong)
-    found.check = partial(_usable, found, team)
+    documents = Documents(recorder, recorder.journal, wrong)
+    documents.check = partial(_usable, documents, team)
     if team is not None:
-        found.is_signed = partial(_signed, team.authority)
-        found.begin_team(team)
-    elif found.edition(TEAM):
+        documents.is_signed = partial(_signed, team.authority)
+        documents.begin_team(team)
+    elif documents.edition(TEAM):
         _LOG.warning(
             "%s has a team, and this machine none: nobody can attach here (crabhook team pull)",
-            found.where,
+            documents.where,
         )
     own = {RULES: files.user, TRUSTED: files.trusted}
-    found.begin(own)
-    return found
+    documents.begin(own)
+    return documents
 
 
 def token_in(text: str) -> tuple[str, str]:
     """Return the digest in the document of the token, and whose it is; "" for none."""
     with suppress(CrabhookError):
-        said = parse_object((text or "{}").encode())
-        return str(said.get("sha256", "")), str(said.get("of", ""))
+        content = parse_object((text or "{}").encode())
+        return str(content.get("sha256", "")), str(content.get("of", ""))
     return "", ""
 
 
@@ -362,7 +362,7 @@ def token_on_record(place: Place) -> str:
 
 def _wrong_in(place: Place) -> dict[str, str]:
     with open_history(place) as history:
-        return {name: said for name, (_, said) in amiss(history).items()}
+        return {name: why for name, (_, why) in amiss(history).items()}
 
 
 def _signed(authority: bytes, proposal: Proposal) -> bool:

@@ -45,4 +45,4 @@ def _by_name(paths: Sequence[str], host: str) -> tuple[str, ...]:
 
 
 def _really(paths: Sequence[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(real_path(one) for one in paths if "\0" not in one))
+    return tuple(dict.fromkeys(real_path(path) for path in paths if "\0" not in path))

@@ -82,7 +82,7 @@ def _wrong(done: "asyncio.Future[Any]") -> str:
 
 def read_page(place: Place, files: RuleFiles, before: int) -> HistoryRead:
     """Return the page of what ended before an entry.  Raises StoreError."""
-    found, kinds = _Found(), (*ENDS, *_BESIDE)
+    records, kinds = _Found(), (*ENDS, *_BESIDE)
     with open_history(place) as history:
         first = next(history.find(), None)
         last = next(history.find(Query(last=1)), None)
@@ -95,26 +95,26 @@ def read_page(place: Place, files: RuleFiles, before: int) -> HistoryRead:
             Query(kinds=kinds, after=below, before=above + NEAR, backwards=True)
         ):
             if record.kind not in ENDS:
-                found.beside(record)
+                records.beside(record)
             elif record.seq < above:
-                if len(found.ends) == PAGE:
-                    goes_on = found.ends[-1].seq
+                if len(records.ends) == PAGE:
+                    goes_on = records.ends[-1].seq
                     break
-                found.ends.append(record)
-        if found.untold and found.ends:
-            for record in history.find(_around(found.ends[-1].seq, found.untold)):
-                found.beside(record)
-    return HistoryRead(before, found.entries(files), goes_on)
+                records.ends.append(record)
+        if records.untold and records.ends:
+            for record in history.find(_around(records.ends[-1].seq, records.untold)):
+                records.beside(record)
+    return HistoryRead(before, records.entries(files), goes_on)
 
 
 def read_entry(place: Place, files: RuleFiles, number: int) -> Past | None:
     """Return one entry, whole.  Raises StoreError."""
-    found = _Found(whole=True)
+    records = _Found(whole=True)
     with open_history(place) as history:
-        found.ends += history.find(Query(kinds=ENDS, after=number - 1, before=number + 1))
-        for record in history.find(_around(number, found.cards)):
-            found.beside(record)
-    return next(iter(found.entries(files)), None)
+        records.ends += history.find(Query(kinds=ENDS, after=number - 1, before=number + 1))
+        for record in history.find(_around(number, records.cards)):
+            records.beside(record)
+    return next(iter(records.entries(files)), None)
 
 
 def _around(number: int, cards: set[int]) -> Query:
@@ -139,15 +139,15 @@ class _Found:
     @property
     def cards(self) -> set[int]:
         """The cards with an end."""
-        return {one.card for one in self.ends if one.card}
+        return {end.card for end in self.ends if end.card}
 
     @property
     def untold(self) -> set[int]:
         """The cards whose request is in no record read so far."""
         ends = (
-            one for one in self.ends if one.card and not (one.tool and one.kind == Kind.DECIDED)
+            end for end in self.ends if end.card and not (end.tool and end.kind == Kind.DECIDED)
         )
-        return {one.card for one in ends if one.card} - self._asked.keys()
+        return {end.card for end in ends if end.card} - self._asked.keys()
 
     def beside(self, record: Record) -> None:
         """Add a record about a card that is no end."""
@@ -214,7 +214,7 @@ def asked_again(record: Record, now: float, at: float) -> RestoredRequest:
     """
     data = record.data()
     who = data.get("from", {})
-    host, user, machine = (str(who.get(one, "")) for one in ("host", "user", "machine"))
+    host, user, machine = (str(who.get(key, "")) for key in ("host", "user", "machine"))
     until = datetime.fromisoformat(str(data.get("expires", record.at))).timestamp()
     leg = Request(
         record.request_id,
@@ -234,8 +234,8 @@ def _wall(record: Record) -> float:
 def _event(record: Record, data: Mapping[str, Any], asked: Record | None) -> Event:
     first = asked.data() if asked else {}
     fields = first.get("fields")
-    given = data.get("input", fields.get("tool_input") if isinstance(fields, dict) else None)
-    tool = ToolCall(record.tool, given, record.tool_use_id) if record.tool else None
+    tool_input = data.get("input", fields.get("tool_input") if isinstance(fields, dict) else None)
+    tool = ToolCall(record.tool, tool_input, record.tool_use_id) if record.tool else None
     return Event(
         record.platform,
         str(first.get("event") or ("PreToolUse" if tool else "")),
@@ -257,15 +257,17 @@ _FLAGS = ("interrupt", "suppress_output")
 def _decision(verdict: str, data: Mapping[str, Any]) -> Decision:
     """Return a record's decision; raises ValueError for an unknown verdict."""
     edited = data.get("edited")
-    said: dict[str, Any] = {name: str(data.get(name, "")) for name in _TEXTS}
-    said |= {name: data.get(name) for name in _OTHERS}
-    said |= {name: data.get(name) is True for name in _FLAGS}
+    content: dict[str, Any] = {name: str(data.get(name, "")) for name in _TEXTS}
+    content |= {name: data.get(name) for name in _OTHERS}
+    content |= {name: data.get(name) is True for name in _FLAGS}
     return Decision(
         Verdict(verdict),
         updated_input=edited if isinstance(edited, dict) else None,
-        permissions=tuple(one for one in data.get("permissions", ()) if isinstance(one, dict)),
+        permissions=tuple(
+            permission for permission in data.get("permissions", ()) if isinstance(permission, dict)
+        ),
         despite=tuple(map(str, data.get("despite", ()))),
-        **said,
+        **content,
     )
 
 
@@ -329,16 +331,16 @@ class Remembered:
 
     def ask(self, before: int, deliver: DeliverPage) -> None:
         """Give `deliver` the page of what ended before an entry; 0 is the newest."""
-        found = [one for one in self._newest() if not before or one.id < before]
-        goes_on = found[PAGE - 1].id if len(found) > PAGE else 0
-        deliver(HistoryRead(before, tuple(found[:PAGE]), goes_on))
+        ends = [end for end in self._newest() if not before or end.id < before]
+        goes_on = ends[PAGE - 1].id if len(ends) > PAGE else 0
+        deliver(HistoryRead(before, tuple(ends[:PAGE]), goes_on))
 
     def entry(self, number: int, deliver: DeliverEntry) -> None:
         """Give `deliver` an entry; None where it is no longer kept."""
         deliver(self._ends.get(number))
 
     def _newest(self) -> Iterator[Past]:
-        return iter(sorted(self._ends.values(), key=lambda one: -one.id))
+        return iter(sorted(self._ends.values(), key=lambda end: -end.id))
 
 
 def _on_card(effects: Sequence[Effect], request_id: str) -> bool:

@@ -79,7 +79,7 @@ class _Fate:
     event: Event
     card: int
     absent: bool
-    told: bool | None = None
+    delivered: bool | None = None
 
 
 class JournalMapper:
@@ -196,25 +196,27 @@ class JournalMapper:
         entry = entries.decided(
             first.event, card.decided, wall, legs=legs, waited=waited, card=card.number
         )
-        given = [leg for leg in card.requests if leg.id in replies]
-        for leg in given:
+        answered = [leg for leg in card.requests if leg.id in replies]
+        for leg in answered:
             if replies[leg.id].confirm:
                 absent = replies[leg.id].attempt == NO_CONNECTION
                 self._fates[leg.id] = _Fate(leg.event.slim(), card.number, absent)
-        return settled([answer_kept(leg, replies[leg.id], wall, card) for leg in given], entry)
+        return settled([answer_kept(leg, replies[leg.id], wall, card) for leg in answered], entry)
 
     def _take_up(self, decided: Sequence[messages.RestoredDecision]) -> None:
         """Learn the decisions on record from before this server."""
         for decided_before in decided:
             event = decided_before.request.event.slim()
-            fate = _Fate(event, decided_before.number, absent=True, told=decided_before.delivered)
+            fate = _Fate(
+                event, decided_before.number, absent=True, delivered=decided_before.delivered
+            )
             self._fates[decided_before.request.id] = fate
 
     def _delivered(self, fact: messages.Delivered) -> Iterator[Change]:
         fate, request_id, whole = self._fates.get(fact.request_id), fact.request_id, fact.whole
-        if fate is None or fate.told or fate.told == whole:
+        if fate is None or fate.delivered or fate.delivered == whole:
             return
-        fate.told = whole
+        fate.delivered = whole
         missing = "" if whole else _NOT_BACK if fate.absent else _NOT_TAKEN
         entry = entries.delivered(
             fate.event, self._wall(), request_id=request_id, card=fate.card, missing=missing
@@ -231,8 +233,10 @@ class JournalMapper:
                 fate.absent = False
             return
         if resolve.decided is None:
-            told = [effect for effect in effects if isinstance(effect, Outcome)]
-            result = next((one.call for one in told if one.event.tool is not None), None)
+            outcomes = [effect for effect in effects if isinstance(effect, Outcome)]
+            result = next(
+                (outcome.call for outcome in outcomes if outcome.event.tool is not None), None
+            )
             yield happened(entries.observed(request, wall, call=result))
             return
         entry = entries.decided(request.event, resolve.decided, wall, legs=[request.id])
@@ -248,7 +252,9 @@ def _operator_did(fact: messages.Fact, effects: Sequence[Effect], wall: float) -
             order = Order(OrderKind.HALT, session=session, agent=agent, words=why)
             yield entries.operator(f"ordered: {order}", wall, by)
         case messages.Commanded(EndOrders(), by):
-            ended = (one.orders for one in effects if isinstance(one, messages.OrdersEnded))
+            ended = (
+                effect.orders for effect in effects if isinstance(effect, messages.OrdersEnded)
+            )
             for order in chain.from_iterable(ended):
                 yield entries.orders_end(order, wall, by)
         case messages.RuleAdded(about, rule, by):
@@ -317,30 +323,34 @@ def _decided_before(
 
 
 def restored(
-    found: Recovered, platforms: Mapping[str, Platform], now: float, wall: float
+    recovered: Recovered, platforms: Mapping[str, Platform], now: float, wall: float
 ) -> Restored:
     """Return the store's content as a fact for the broker."""
-    halts, notes = taken_up(found.halts, now, wall)
+    halts, notes = taken_up(recovered.halts, now, wall)
     return Restored(
         waiting=tuple(
             RestoredRequest(
-                one.card, read_back(one, platforms[one.platform], now, wall), one.waited(wall)
+                waiting.card,
+                read_back(waiting, platforms[waiting.platform], now, wall),
+                waiting.waited(wall),
             )
-            for one in found.waiting
-            if one.platform in platforms
+            for waiting in recovered.waiting
+            if waiting.platform in platforms
         ),
         answers=tuple(
             RestoredAnswer(
-                one.request_id, one.secret, Reply.verbatim(one.stdout, one.stderr, one.exit_code)
+                answer.request_id,
+                answer.secret,
+                Reply.verbatim(answer.stdout, answer.stderr, answer.exit_code),
             )
-            for one in found.answers
+            for answer in recovered.answers
         ),
         decided=tuple(
-            _decided_before(one, one.call, platforms[one.call.platform], now)
-            for one in found.answers
-            if one.call is not None and one.call.platform in platforms
+            _decided_before(answer, answer.call, platforms[answer.call.platform], now)
+            for answer in recovered.answers
+            if answer.call is not None and answer.call.platform in platforms
         ),
-        last_number=found.last_card,
+        last_number=recovered.last_card,
         now=now,
         halts=halts,
         notes=notes,

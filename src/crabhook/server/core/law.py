@@ -205,9 +205,9 @@ class Law:
         for hear in self._heard_by or (_LOG.warning,):
             hear(text)
 
-    def look_again(self, *, told: bool = True) -> None:
-        """Read the rules again at the next event, after our own change; `told`: it was reported."""
-        self._ours, self._told = monotonic(), told
+    def look_again(self, *, reported: bool = True) -> None:
+        """Read the rules again at the next event, after our own change; `reported`: it was told."""
+        self._ours, self._told = monotonic(), reported
         self._looking.clear()  # later callers must not get the result of an earlier look
 
     def look(self) -> None:
@@ -261,9 +261,9 @@ class Law:
         if soon:
             return _assessed(there.policy, event, around)
         judging = asyncio.get_running_loop().run_in_executor
-        found = await judging(None, _assessed, there.policy, event, around)
+        risk = await judging(None, _assessed, there.policy, event, around)
         self._assessed = True
-        return found
+        return risk
 
     def warnings(self, event: Event) -> tuple[str, ...]:
         """Return the first alarms of a card, as of the last look at the event's project."""
@@ -302,8 +302,8 @@ class Law:
                     return self._keep(folder, await asyncio.shield(looking))
             except TimeoutError:
                 self._hanging.add(looking)
-        if known := self._by_folder.get(folder):
-            return known
+        if rules := self._by_folder.get(folder):
+            return rules
         policy, around = self._policy(self._own.rules), context_here(Path(folder), self._looks)
         rest = (RuleSet(), self._own, None, "", -inf, no_warning)
         return _There(Path(folder), around, policy, *rest)
@@ -322,11 +322,11 @@ class Law:
     def _look(self, folder: str) -> _There:
         """Read the files that have changed; store nothing."""
         looked, project = monotonic(), project_of(folder)
-        known = self._by_project.get(project)
+        before = self._by_project.get(project)
         own, stamp = self._look_at_own(), stamp_of(project / PROJECT_FILE)
         warn, around = self._warner(project), context_here(project, self._looks)
-        if known and known.own is own and known.stamp == stamp:
-            return replace(known, around=around, looked=looked, warn=warn)
+        if before and before.own is own and before.stamp == stamp:
+            return replace(before, around=around, looked=looked, warn=warn)
         theirs, trouble = RuleSet(folder=str(project), trust=Trust.NONE), ""
         if stamp is not None:
             try:
@@ -337,18 +337,18 @@ class Law:
         return _There(project, around, policy, theirs, own, stamp, trouble, looked, warn)
 
     def _look_at_own(self) -> _Own:
-        files, known = self._files, self._own
+        files, before = self._files, self._own
         stamps = tuple(map(files.edition, OWN_TEXTS))
-        if stamps == known.stamps:
-            return known
+        if stamps == before.stamps:
+            return before
         try:
             texts = tuple(map(files.read, OWN_TEXTS))
             rules, trusted = files.user_rules(), files.trusted_files()
             return _Own(rules, trusted, stamps, read=True, texts=texts)
         except CrabhookError as error:
-            means = "RULES NOT READ, the ones before stay" if known.read else "NO RULES ARE"
+            means = "RULES NOT READ, the ones before stay" if before.read else "NO RULES ARE"
             trouble = f"{means} in force: {error}"
-            return replace(known, stamps=stamps, trouble=trouble)
+            return replace(before, stamps=stamps, trouble=trouble)
 
     def _keep(self, folder: str, there: _There) -> _There:
         """Store a look's result, and report new faults."""
@@ -367,13 +367,13 @@ class Law:
         if own is self._own:
             return
         before, self._own = self._own, own
-        told, self._told = self._told, False
+        reported, self._told = self._told, False
         if own.texts != before.texts:
             self._taken(own.texts)  # before a call is judged by them
         if own.trouble:
             if own.trouble != before.trouble:
                 self._changed(own.trouble)
-        elif before.stamps and not (told and not before.trouble):
+        elif before.stamps and not (reported and not before.trouble):
             again = "the rules are read again" if before.trouble else "the rules have changed"
             self._changed(f"{again}: {len(own.rules.counting)} of yours are in force")
 

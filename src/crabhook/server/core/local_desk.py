@@ -133,16 +133,16 @@ class LocalDesk:
             self._carry_out(command, settle)
             return
         key, content = (self._giver, command.id), _content(command)
-        known = self._runner.submitted.get(key)
-        if known is None:
-            known = self._runner.submitted[key] = Submitted(content, asked_by=[settle])
-            self._carry_out(command, partial(_settled, known))
-        elif known.content != content:
+        earlier = self._runner.submitted.get(key)
+        if earlier is None:
+            earlier = self._runner.submitted[key] = Submitted(content, asked_by=[settle])
+            self._carry_out(command, partial(_settled, earlier))
+        elif earlier.content != content:
             settle(Refused("this desk has given another command the same id; nothing was done"))
-        elif known.outcome is None:
-            known.asked_by.append(settle)
+        elif earlier.outcome is None:
+            earlier.asked_by.append(settle)
         else:
-            settle(known.outcome)
+            settle(earlier.outcome)
 
     def _carry_out(self, command: Command, settle: Settle) -> None:
         try:
@@ -302,8 +302,8 @@ class LocalDesk:
         number, decision = command.card, command.decision
 
         def deliver(rulings: Rulings, risk: Risk) -> None:
-            said = against(rulings.values())
-            self._ready(settle, ObjectionsReady(number, decision, said, risk))
+            objections = against(rulings.values())
+            self._ready(settle, ObjectionsReady(number, decision, objections, risk))
 
         self._changes.ask(number, decision, deliver)
 
@@ -312,9 +312,9 @@ def _to_one(news: News, who: Actor) -> News:
     """Return news as an operator sees it, without this operator's own claim."""
     match news:
         case Claimed():
-            return news.of(lambda one: one != who)
+            return news.of(lambda operator: operator != who)
         case Snapshot():
-            claims = tuple(claimed.of(lambda one: one != who) for claimed in news.claims)
+            claims = tuple(claimed.of(lambda operator: operator != who) for claimed in news.claims)
             return replace(news, claims=claims, me=who)
     return news
 

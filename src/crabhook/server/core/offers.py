@@ -81,9 +81,9 @@ class Offers:
         `denies`: rules that deny such calls, and not rules that allow them.
         """
         loop, asked = asyncio.get_running_loop(), (about, denies)
-        at, known = self._known.get(asked, (-inf, Offering()))
+        at, kept = self._known.get(asked, (-inf, Offering()))
         if loop.time() - at <= FRESH:
-            tell(known)
+            tell(kept)
             return
         if waiting := self._trying.get(asked):
             waiting.append(tell)
@@ -131,14 +131,14 @@ class Offers:
             return
         if error := done.exception():
             _LOG.error("no rule could be offered for %s", about, exc_info=error)
-            found, rules = Offering(why="the rules could not be tried: a fault"), list[Rule]()
+            offered, rules = Offering(why="the rules could not be tried: a fault"), list[Rule]()
         else:
-            found, rules = done.result()
-        self._known[asked] = (at, found)
-        for offer, rule in zip(found.offers, rules, strict=True):
+            offered, rules = done.result()
+        self._known[asked] = (at, offered)
+        for offer, rule in zip(offered.offers, rules, strict=True):
             self._made[about, offer.id] = rule
         for tell in waiting:
-            tell(found)
+            tell(offered)
 
 
 _Asked: TypeAlias = tuple[str, bool]
@@ -164,7 +164,9 @@ def offering(event: Event, files: RuleFiles, record: Place, *, denies: bool = Fa
         why = why_no_denial if denies else why_none
         return Offering(why=ruling.why if ruling else why(event, here.context)), []
     offers = tuple(map(_offer, proposals, trials))
-    return Offering(offers, past.count, file=_named(files)), [one.rule for one in proposals]
+    return Offering(offers, past.count, file=_named(files)), [
+        proposal.rule for proposal in proposals
+    ]
 
 
 def _named(files: RuleFiles) -> str:
@@ -182,8 +184,8 @@ def _offer(proposal: RuleProposal, trial: Trial) -> Offer:
     for event in trial.undone:
         call = (event.tool and event.tool.name, event.tool and event.tool.fingerprint)
         if call in undone or len(undone) < UNDONE_TOLD:
-            told, times = undone.get(call) or (event.brief(), 0)
-            undone[call] = (told, times + 1)
+            example, times = undone.get(call) or (event.brief(), 0)
+            undone[call] = (example, times + 1)
     return Offer(
         sha256(repr((rule.verdict.value, rule.texts, rule.scope)).encode()).hexdigest()[:32],
         in_words(rule),

@@ -115,8 +115,8 @@ class Receipts:
     `told` is called once for each, with the request's id: whether the client has the reply.
     """
 
-    def __init__(self, told: Callable[[str, bool], None]) -> None:
-        self._told = told
+    def __init__(self, deliver: Callable[[str, bool], None]) -> None:
+        self._deliver = deliver
         self._expected: dict[str, tuple[str, asyncio.TimerHandle]] = {}
 
     def __repr__(self) -> str:
@@ -146,7 +146,7 @@ class Receipts:
 
     def _end(self, request_id: str, whole: bool) -> None:  # noqa: FBT001 - a timer's argument
         del self._expected[request_id]
-        self._told(request_id, whole)
+        self._deliver(request_id, whole)
 
 
 def is_here(request: Request | Leg) -> bool:

@@ -156,7 +156,7 @@ class Readings:
                 rulings, risks = dict.fromkeys(calls, _NOT_ASKED), [UNTOLD]
             if edition == self.edition(calls):
                 break
-        deliver(rulings, edition, max(risks, key=lambda one: one.level, default=UNTOLD))
+        deliver(rulings, edition, max(risks, key=lambda risk: risk.level, default=UNTOLD))
 
     async def _judged(self, calls: Mapping[str, Event]) -> Rulings:
         return {leg: await self._rules.judge(event, long=True) for leg, event in calls.items()}
@@ -223,7 +223,7 @@ class _Change:
 
 
 def _fingerprints(calls: Mapping[str, Event]) -> dict[str, bytes]:
-    return {leg: one.tool.fingerprint for leg, one in calls.items() if one.tool is not None}
+    return {leg: call.tool.fingerprint for leg, call in calls.items() if call.tool is not None}
 
 
 class ChangedCalls:
@@ -238,12 +238,12 @@ class ChangedCalls:
     ) -> None:
         """Ask the rules in force, once for all callers with the same change of a card."""
         calls, change = self._broker.changed(number, decision), self._changes.get(number)
-        known = change is not None and change.is_of(decision, calls)
+        is_same = change is not None and change.is_of(decision, calls)
         if not calls:
             deliver({}, NO_RISK)
-        elif change is not None and known and change.rulings is None:
+        elif change is not None and is_same and change.rulings is None:
             change.asked_by.append(deliver)
-        elif change is not None and known and change.edition == self._readings.edition(calls):
+        elif change is not None and is_same and change.edition == self._readings.edition(calls):
             deliver(change.rulings or {}, change.risk)
         else:
             change = self._changes[number] = _Change(decision.updated_input, calls)
@@ -292,9 +292,9 @@ class LastWords:
 
     def _note(self, number: int, done: "asyncio.Future[tuple[str, str]]") -> None:
         failed = done.cancelled() or done.exception() is not None
-        said = self._said[number] = ("", "") if failed else done.result()
+        words = self._said[number] = ("", "") if failed else done.result()
         for deliver in self._reading.pop(number):
-            deliver(*said)
+            deliver(*words)
 
 
 def _paths(event: Event) -> bool:
@@ -346,5 +346,5 @@ class Summaries:
 
     def _note(self, request: Request, done: "asyncio.Future[Summary | None]") -> None:
         self._waiting -= 1
-        if not done.cancelled() and done.exception() is None and (found := done.result()):
-            self._record(request, found)
+        if not done.cancelled() and done.exception() is None and (summary := done.result()):
+            self._record(request, summary)

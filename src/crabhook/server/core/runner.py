@@ -388,18 +388,18 @@ class Runner:
             return
         self.store_id = self.recorder.store_id or self.store_id
         fact = restored(self.recorder.recover(), self._platforms, self.now(), wall())
-        first = [await self._judged(one) for one in fact.waiting[:JUDGED]]
+        first = [await self._judged(waiting) for waiting in fact.waiting[:JUDGED]]
         orders = (*fact.halts, *self._standing.taken_up(fact.now))
         fact = replace(fact, waiting=(*first, *fact.waiting[JUDGED:]), halts=orders)
         self.handle(fact)
-        for one in fact.decided:
-            if one.delivered is None:
-                self._receipts.expect(one.request.id, one.request.secret, COME_BACK_WITHIN)
+        for decided in fact.decided:
+            if decided.delivered is None:
+                self._receipts.expect(decided.request.id, decided.request.secret, COME_BACK_WITHIN)
 
-    async def _judged(self, one: RestoredRequest) -> RestoredRequest:
-        event = one.request.event
+    async def _judged(self, waiting: RestoredRequest) -> RestoredRequest:
+        event = waiting.request.event
         ruling = await self.rules.judge(event, long=True)
-        return replace(one, ruling=ruling, risk=await self.rules.risk(event, long=True))
+        return replace(waiting, ruling=ruling, risk=await self.rules.risk(event, long=True))
 
     async def keep_record(self) -> None:
         """Maintain the record once a second, and look for faults, until cancelled."""
@@ -477,9 +477,9 @@ class Runner:
             pending.leave()
             pending.refuse(Refusal.NOT_YOURS if stolen else Refusal.UNRECORDED)
 
-    def _record_summary(self, request: Request, found: Summary) -> None:
-        said = {**asdict(found), "calls": dict(found.calls)}
-        self._record(happened(entries.summary(request.event.slim(), wall(), **said)))
+    def _record_summary(self, request: Request, summary: Summary) -> None:
+        content = {**asdict(summary), "calls": dict(summary.calls)}
+        self._record(happened(entries.summary(request.event.slim(), wall(), **content)))
 
     def _refuses(self) -> bool:
         return self.recorder is not None and bool(self.recorder.refusal)

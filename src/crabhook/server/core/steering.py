@@ -35,9 +35,11 @@ def kept(
     halts: Iterable[Standing], notes: Iterable[KeptNote], now: float, wall: float
 ) -> tuple[Halt, ...]:
     """Return the rows of stops and notes; times are on the broker's clock, and wall seconds."""
-    stops = (Halt(_stop_key(one, wall - now), one.words) for one in halts)
-    told = (Halt(compact({"note": one.note.id}), _note_text(one, wall - now)) for one in notes)
-    return (*stops, *told)
+    stops = (Halt(_stop_key(halt, wall - now), halt.words) for halt in halts)
+    kept_notes = (
+        Halt(compact({"note": note.note.id}), _note_text(note, wall - now)) for note in notes
+    )
+    return (*stops, *kept_notes)
 
 
 def _stop_key(order: Standing, ahead: float) -> str:
@@ -48,11 +50,11 @@ def _stop_key(order: Standing, ahead: float) -> str:
     return order.session
 
 
-def _note_text(one: KeptNote, ahead: float) -> str:
-    note = one.note
-    told: dict[str, Value] = {name: getattr(note, name) for name in _TEXTS}
-    told |= {"by": who(note.by), "actor": actor_data(note.by), "machine": note.machine}
-    return compact(told | {"at": note.at + ahead, "request": one.request_id})
+def _note_text(kept: KeptNote, ahead: float) -> str:
+    note = kept.note
+    content: dict[str, Value] = {name: getattr(note, name) for name in _TEXTS}
+    content |= {"by": who(note.by), "actor": actor_data(note.by), "machine": note.machine}
+    return compact(content | {"at": note.at + ahead, "request": kept.request_id})
 
 
 def taken_up(
@@ -69,7 +71,7 @@ def taken_up(
         machine = str(key["machine"]) if "machine" in key else None
         about = Order(OrderKind.HALT, "", session, words=row.why, agent=agent, machine=machine)
         halts.append(Standing.of(about, 0, UNKNOWN, _heard_at(key.get("heard"), now, wall)))
-    return tuple(halts), tuple(sorted(notes, key=lambda one: one.note.id))
+    return tuple(halts), tuple(sorted(notes, key=lambda kept: kept.note.id))
 
 
 def _heard_at(stored: Value, now: float, wall: float) -> float:
@@ -87,11 +89,11 @@ def _key(text: str) -> dict[str, Value]:
 def _notes(number: Value, text: str, now: float, wall: float) -> Iterator[KeptNote]:
     """Yield the note in a row; nothing for an unreadable row."""
     with suppress(CrabhookError, ValueError, TypeError, KeyError):
-        told = parse_object(text.encode())
-        platform, session, agent, words, call = (str(told[name]) for name in _TEXTS)
-        at = min(now, now - (wall - float(told["at"])))  # type: ignore[arg-type]
-        by, request = actor_in(told), str(told["request"])
-        machine = str(told.get("machine", ""))  # an older server wrote none
+        content = parse_object(text.encode())
+        platform, session, agent, words, call = (str(content[name]) for name in _TEXTS)
+        at = min(now, now - (wall - float(content["at"])))  # type: ignore[arg-type]
+        by, request = actor_in(content), str(content["request"])
+        machine = str(content.get("machine", ""))  # an older server wrote none
         whose = platform, session, agent
         note = Note(int(number), *whose, words, by, at, call, machine=machine)  # type: ignore[arg-type]
         yield KeptNote(note, request)
@@ -108,10 +110,10 @@ class KeptOrders:
     ) -> None:
         self._documents, self._wall = documents, wall
         self._seen: list[tuple[Standing, float]] = []
-        self._told: list[dict[str, Value]] = []
+        self._rows: list[dict[str, Value]] = []
 
     def __repr__(self) -> str:
-        return f"<KeptOrders {len(self._told)}>"
+        return f"<KeptOrders {len(self._rows)}>"
 
     def changes(self, orders: tuple[Standing, ...], now: float) -> list[Change]:
         """Return the change to write where the orders differ from before."""
@@ -119,12 +121,12 @@ class KeptOrders:
         if self._documents is None or seen == self._seen:
             return []
         ahead, self._seen = self._wall() - now, seen
-        told = [_order_told(one, ahead) for one in orders if one.kind is not OrderKind.HALT]
-        if _alike(told, self._told):
+        rows = [_order_row(order, ahead) for order in orders if order.kind is not OrderKind.HALT]
+        if _alike(rows, self._rows):
             return []
-        self._told = told
+        self._rows = rows
         at: Value = self._wall()
-        text = compact({"at": at, "orders": list[Value](told)})
+        text = compact({"at": at, "orders": list[Value](rows)})
         return [self._documents.next(ORDERS, text, "the server")]
 
     def taken_up(self, now: float) -> tuple[Standing, ...]:
@@ -132,11 +134,11 @@ class KeptOrders:
         if self._documents is None:
             return ()
         try:
-            self._told, found = orders_in(self._documents.read(ORDERS), now, self._wall())
+            self._rows, standing = orders_in(self._documents.read(ORDERS), now, self._wall())
         except CrabhookError as error:
             _LOG.error("the standing orders are not taken up: %s", error)
             return ()
-        return found
+        return standing
 
 
 def orders_in(
@@ -146,26 +148,31 @@ def orders_in(
 
     Raises CrabhookError.
     """
-    told = parse_object((text or "{}").encode())
-    rows = told.get("orders")
-    each = [one for one in rows if isinstance(one, dict)] if isinstance(rows, list) else []
-    found = (_order_in(one, told.get("at"), now, wall) for one in each)
-    return each, tuple(one for one in found if one is not None)
+    content = parse_object((text or "{}").encode())
+    rows = content.get("orders")
+    each = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+    orders = (_order_in(row, content.get("at"), now, wall) for row in each)
+    return each, tuple(order for order in orders if order is not None)
 
 
-def _order_told(order: Standing, ahead: float) -> dict[str, Value]:
-    told: dict[str, Value] = {name: getattr(order, name) for name in _ABOUT}
+def _order_row(order: Standing, ahead: float) -> dict[str, Value]:
+    content: dict[str, Value] = {name: getattr(order, name) for name in _ABOUT}
     until = None if order.until is None else order.until + ahead
-    told |= {} if order.machine is None else {"machine": order.machine}
-    told |= {"heard": round(order.heard + ahead)} if order.session else {}
-    return {"kind": order.kind.name.lower(), **told, "until": until, "actor": actor_data(order.by)}
+    content |= {} if order.machine is None else {"machine": order.machine}
+    content |= {"heard": round(order.heard + ahead)} if order.session else {}
+    return {
+        "kind": order.kind.name.lower(),
+        **content,
+        "until": until,
+        "actor": actor_data(order.by),
+    }
 
 
 def _alike(some: Sequence[dict[str, Value]], others: Sequence[dict[str, Value]]) -> bool:
     """Whether these are the same orders, read with two clocks."""
 
-    def rest(one: dict[str, Value]) -> dict[str, Value]:
-        return {key: value for key, value in one.items() if key not in ("until", "heard")}
+    def rest(row: dict[str, Value]) -> dict[str, Value]:
+        return {key: value for key, value in row.items() if key not in ("until", "heard")}
 
     def same(time: Value, other: Value) -> bool:
         if not isinstance(time, int | float) or not isinstance(other, int | float):
@@ -173,33 +180,33 @@ def _alike(some: Sequence[dict[str, Value]], others: Sequence[dict[str, Value]])
         return abs(time - other) <= _SAME
 
     return len(some) == len(others) and all(
-        rest(one) == rest(other)
-        and same(one.get("until"), other.get("until"))
-        and same(one.get("heard"), other.get("heard"))
-        for one, other in zip(some, others, strict=True)
+        rest(row) == rest(other)
+        and same(row.get("until"), other.get("until"))
+        and same(row.get("heard"), other.get("heard"))
+        for row, other in zip(some, others, strict=True)
     )
 
 
-def _order_in(told: dict[str, Value], at: Value, now: float, wall: float) -> Standing | None:
+def _order_in(row: dict[str, Value], at: Value, now: float, wall: float) -> Standing | None:
     """Return a stored order, read at a wall time; None where its time is over."""
     with suppress(ValueError, TypeError, KeyError):
-        kind, times, until = OrderKind[str(told["kind"]).upper()], told["times"], None
-        if told["until"] is not None:
-            end = float(told["until"])  # type: ignore[arg-type]
+        kind, times, until = OrderKind[str(row["kind"]).upper()], row["times"], None
+        if row["until"] is not None:
+            end = float(row["until"])  # type: ignore[arg-type]
             left = min(end - wall, end - float(at))  # type: ignore[arg-type]
             until = now + left
             if left <= 0:
                 return None
         elif kind is OrderKind.ALLOW_ALL:
             return None
-        name, session, project, words = (str(told[key]) for key in _ABOUT if key != "times")
+        name, session, project, words = (str(row[key]) for key in _ABOUT if key != "times")
         return Standing(
             *(kind, name, session, project, until),
             times=None if times is None else int(times),  # type: ignore[arg-type]
             words=words,
-            machine=str(told["machine"]) if "machine" in told else None,
+            machine=str(row["machine"]) if "machine" in row else None,
             id=0,
-            by=actor_in(told),
-            heard=_heard_at(told.get("heard"), now, wall),
+            by=actor_in(row),
+            heard=_heard_at(row.get("heard"), now, wall),
         )
     return None

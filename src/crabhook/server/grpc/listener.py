@@ -136,11 +136,11 @@ class HealthPort(HealthServicer):  # type: ignore[misc]  # the stubs leave it ou
         finally:
             self._watches -= 1
 
-    async def _report(self, known: bool, context: Context) -> None:  # noqa: FBT001 - one caller, above
+    async def _report(self, is_known: bool, context: Context) -> None:  # noqa: FBT001 - one caller, above
         sent: int | None = None
         while True:
             ending = self._ending.is_set()  # read first: it may be set during the write
-            status = self._status() if known else pb.HealthCheckResponse.SERVICE_UNKNOWN
+            status = self._status() if is_known else pb.HealthCheckResponse.SERVICE_UNKNOWN
             if status != sent:
                 await context.write(pb.HealthCheckResponse(status=status))
                 sent = status

@@ -39,8 +39,8 @@ def fault_of(message: pb.PermissionRequest, platforms: Mapping[str, object]) -> 
     if not _TICKET.fullmatch(message.secret):
         return "secret must be 1 to 64 characters of [0-9A-Za-z_-]"
     if message.platform not in platforms:
-        known = ", ".join(sorted(platforms))
-        return f"platform {message.platform[:40]!r} is not known here; known: {known}"
+        names = ", ".join(sorted(platforms))
+        return f"platform {message.platform[:40]!r} is not known here; known: {names}"
     return ""
 
 
@@ -170,7 +170,7 @@ def _tell_update(message: pb.PermissionUpdate, update: Value) -> None:
         if isinstance(rule, dict):
             _tell(message.rules.add(), rule, _RULE)
     texts = (
-        [one for one in directories if isinstance(one, str)]
+        [directory for directory in directories if isinstance(directory, str)]
         if isinstance(directories, list)
         else []
     )

@@ -51,7 +51,7 @@ def permission_of(command: commands.Command, orders: Sequence[Standing]) -> Perm
             permission = Permission.DENY if _is_bare(decision) else Permission.NOTE
         case commands.Decide(decision=decision) if not all(map(_for_now, decision.permissions)):
             permission = Permission.REMEMBER
-        case commands.GiveOrder(order) if any(_shortens(order, one) for one in orders):
+        case commands.GiveOrder(order) if any(_shortens(order, standing) for standing in orders):
             permission = Permission.ORDER
         case commands.GiveOrder(order) if order.kind in _HOLDS and not order.words:
             permission = Permission.HOLD
@@ -60,7 +60,7 @@ def permission_of(command: commands.Command, orders: Sequence[Standing]) -> Perm
         case commands.StopSession(why=why) if why.strip():
             permission = Permission.NOTE
         case commands.EndOrders(ids) if all(
-            one.kind in _LETS_PASS for one in orders if one.id in ids
+            order.kind in _LETS_PASS for order in orders if order.id in ids
         ):
             permission = Permission.HERE
         case _:
@@ -76,7 +76,9 @@ def _is_bare(decision: Decision) -> bool:
     """
     reason = commands.BARE_DENIAL if decision.reason == commands.BARE_DENIAL else ""
     bare = Decision(decision.verdict, reason, interrupt=decision.interrupt)
-    return all(getattr(decision, one.name) == getattr(bare, one.name) for one in fields(Decision))
+    return all(
+        getattr(decision, field.name) == getattr(bare, field.name) for field in fields(Decision)
+    )
 
 
 def _for_now(update: Mapping[str, object]) -> bool:
@@ -89,10 +91,10 @@ def _shortens(order: Order, standing: Standing) -> bool:
     """Whether an order replaces a longer standing order."""
     if order.about != standing.about:
         return False
-    new, old = ((one.until, one.times) for one in (order, standing))
+    new, old = ((each.until, each.times) for each in (order, standing))
     return any(
-        (inf if one is None else one) < (inf if other is None else other)
-        for one, other in zip(new, old, strict=True)
+        (inf if new_limit is None else new_limit) < (inf if old_limit is None else old_limit)
+        for new_limit, old_limit in zip(new, old, strict=True)
     )
 
 
@@ -112,8 +114,8 @@ def target_of_command(
     if card is not None:
         return target_of(card)
     if session := getattr(command, "session", ""):
-        found = {target_of(one) for one in live() if one.session == session}
-        return found.pop() if len(found) == 1 else Target() if found else None
+        targets = {target_of(view) for view in live() if view.session == session}
+        return targets.pop() if len(targets) == 1 else Target() if targets else None
     return None
 
 
@@ -193,7 +195,9 @@ class Visibility:
             case updates.TroublesChanged(troubles):
                 seen = updates.TroublesChanged(_in_short(troubles))
             case updates.HistoryRead(entries=entries):
-                seen = replace(news, entries=tuple(one for one in entries if self.sees(one.card)))
+                seen = replace(
+                    news, entries=tuple(entry for entry in entries if self.sees(entry.card))
+                )
             case updates.EntryRead(entry=entry) if entry is not None and not self.sees(entry.card):
                 seen = replace(news, entry=None)
         return seen
@@ -214,8 +218,8 @@ class Visibility:
 
     def _concerns(self, order: Standing) -> bool:
         if order.session:
-            live = (one for one in self._log.live() if one.session == order.session)
-            views = (one for one in live if order.machine in (None, one.machine))
+            live = (view for view in self._log.live() if view.session == order.session)
+            views = (view for view in live if order.machine in (None, view.machine))
             return any(map(self.sees, views))
         return not order.project or self._principal.scope.takes_in(Target(order.project))
 
@@ -225,7 +229,9 @@ class Visibility:
         if not self._all and (card is None or not self.sees(card)):
             return None
         own = (self._principal.operator, self._principal.device_name)
-        return claimed.of(lambda one: isinstance(one, Operator) and (one.id, one.desk) != own)
+        return claimed.of(
+            lambda operator: isinstance(operator, Operator) and (operator.id, operator.desk) != own
+        )
 
 
 def _in_short(troubles: tuple[str, ...]) -> tuple[str, ...]:

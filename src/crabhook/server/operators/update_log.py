@@ -74,8 +74,8 @@ class UpdateLog:
             self.more.set()
             return
         if isinstance(news, Snapshot):
-            self._versions.update({(one.number, one.revision): one for one in news.waiting})
-            self._sessions.update({one.key: one for one in news.live})
+            self._versions.update({(card.number, card.revision): card for card in news.waiting})
+            self._sessions.update({view.key: view for view in news.live})
             if self._kept:  # told anew: who was told what came before has a gap, and then all of it
                 self._kept.clear()
                 self._size, self.seq = 0, self.seq + 1
@@ -91,7 +91,7 @@ class UpdateLog:
         if isinstance(news, Card):
             self._versions[news.number, news.revision] = news
         if isinstance(news, SessionsSeen):
-            self._sessions.update({one.key: one for one in news.changed})
+            self._sessions.update({view.key: view for view in news.changed})
         self._ring()
 
     def _ring(self) -> None:
@@ -107,15 +107,15 @@ class UpdateLog:
 
     async def snapshot(self) -> tuple[int, Snapshot] | None:
         """Return the whole state, and its place in the log; None where the log is closed."""
-        found = asyncio.get_running_loop().create_future()
+        snapshot = asyncio.get_running_loop().create_future()
 
         def on_news(news: News) -> None:
-            if isinstance(news, Snapshot) and not found.done():
-                found.set_result(None if self.closed else (self.seq, news))
+            if isinstance(news, Snapshot) and not snapshot.done():
+                snapshot.set_result(None if self.closed else (self.seq, news))
 
         leave = self._runner.listen(on_news)
         try:
-            there: tuple[int, Snapshot] | None = await found
+            there: tuple[int, Snapshot] | None = await snapshot
             return there
         finally:
             leave()
