@@ -13,19 +13,20 @@ from crabhook.platforms.installation import Installation
 from tests.support.requirements import pinned_version
 
 DOCS = Path(__file__).parents[3] / "docs"
-SAID_IN = {
-    "claude": (DOCS / "reference" / "protocols.md", "Claude Code {}. An event"),
-    "gemini": (DOCS / "how-to" / "gemini.md", "For Gemini CLI {}."),
-    "codex": (DOCS / "how-to" / "codex.md", "For Codex CLI {}."),
+PAGES = {
+    "claude": (DOCS / "reference" / "protocols.md", "Claude Code"),
+    "gemini": (DOCS / "how-to" / "gemini.md", "Gemini CLI"),
+    "codex": (DOCS / "how-to" / "codex.md", "Codex CLI"),
 }
+"""Each agent's page, and the agent's name there."""
 
 
 @pytest.mark.parametrize("name", PLATFORMS)
 def test_the_known_versions_are_those_of_the_documents_and_of_the_tests(name: str) -> None:
     newest = PLATFORMS[name].settings.versions[-1]
-    document, sentence = SAID_IN[name]
+    page, agent = PAGES[name]
     version = newest if name == "claude" else newest.removesuffix(".0")
-    assert sentence.format(version) in document.read_text("utf-8")
+    assert f"{agent} {version}" in page.read_text("utf-8")
     assert newest == pinned_version(name)
 
 
