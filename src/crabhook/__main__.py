@@ -1,12 +1,14 @@
-"""The door: a subcommand leads to the command line, everything else is the hook."""
+"""The door: a person's words lead to the command line, everything else is the hook."""
 
+import posix
 import sys
 
 
 def main() -> int:
     """Run what the arguments ask for; the hook ends the process itself."""
     first = "".join(sys.argv[1:2])
-    if first in ("-h", "--help", "--version") or (first and not first.startswith("-")):
+    bare = len(sys.argv) == 1 and posix.isatty(0)
+    if bare or first in ("-h", "--help", "--version") or (first and not first.startswith("-")):
         from crabhook.cli import main as command_line
 
         return command_line()

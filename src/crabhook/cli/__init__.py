@@ -8,13 +8,14 @@ the arguments. This floor parses and prints; `app` below it composes what runs.
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from crabhook import __version__
 from crabhook.cli.commands import (
     ACTIONS,
     COMMANDS,
     HOOK_OPTIONS,
+    OUT_OF_SIGHT,
     Parser,
     Subcommand,
     command_of,
@@ -25,13 +26,18 @@ from crabhook.cli.commands import (
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the subcommand named by the first argument; return the exit code."""
-    arguments = list(sys.argv[1:] if argv is None else argv)
-    if arguments[:1] == ["help"]:
+    """Run the command named by the first argument, `desk` without any; return the exit code."""
+    arguments = list(sys.argv[1:] if argv is None else argv) or ["desk"]
+    if arguments[0] == "help" and arguments[1:2] != ["all"]:
         arguments = [*arguments[1:2], "--help"]
-    name = arguments[0] if arguments else "--help"
+    name = arguments[0]
+    if text := _TEXTS.get("help all" if arguments[:2] == ["help", "all"] else name):
+        sys.stdout.write(text)
+        return 0
     if name not in COMMANDS:
-        return _no_command(name)
+        Parser("crabhook", usage=_USAGE).error(
+            f"there is no command {name!r}{meant(name, COMMANDS) or ', see crabhook --help'}"
+        )
     try:
         parser, command = parser_of(name)
         namespace = argparse.Namespace(argv=arguments[1:])
@@ -74,40 +80,47 @@ def parser_of(name: str) -> tuple[Parser, Subcommand]:
     return parser, command
 
 
-def _no_command(name: str) -> int:
-    """Show the help or version; or report an unknown command, and end with 2."""
-    parser = Parser(
-        prog="crabhook",
-        description=HELP,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        usage="crabhook [hook options]  |  crabhook COMMAND [options]",
-    )
-    parser.add_argument("--version", action="version", version=f"crabhook {__version__}")
-    parser.parse_args([name] if name.startswith("-") else [])
-    near = meant(name, COMMANDS)
-    parser.error(f"there is no command {name!r}{near or '; the commands: ' + ', '.join(COMMANDS)}")
-
-
 def _epilog(example: str, page: str) -> str:
     return f"example:\n  {example}\n\npage: docs/{page}"
+
+
+def _rows(names: Sequence[str]) -> str:
+    """Return commands as the help lists them, the heading of a group before its first."""
+    broad, rows, above = max(map(len, names)) + 2, [], ""
+    for name in names:
+        what, group = COMMANDS[name].what, COMMANDS[name].group
+        rows.append(f"{'' if group == above else group:<12}{name:<{broad}}{what}\n")
+        above = group
+    return "".join(rows)
 
 
 def _hook_options() -> str:
     rows = []
     for option, (variable, what) in HOOK_OPTIONS.items():
-        rows.append(f"  {option:<26}{what}" + (f"; or {variable}" if variable else ""))
+        rows.append(f"  {option:<26}{what}" + (f", or {variable}" if variable else ""))
     return "\n".join(rows)
 
 
-HELP = f"""crabhook takes coding agents' questions to one operator.
+_USAGE = "crabhook [COMMAND] [options]"
+_HEAD = f"usage: {_USAGE}    alone: open the desk, where you decide"
 
-With no command it is the hook itself: a coding agent starts it, it reads the
-hook's input from standard input, asks the operator's server, and prints the
-answer.  People use the commands; `crabhook COMMAND --help` has an example:
+HELP = f"""{_HEAD}
 
-{"".join(f"  {name:<19}{about.what}{chr(10)}" for name, about in COMMANDS.items())}
-hook options, which `crabhook install` writes for you:
+{_rows([name for name, about in COMMANDS.items() if about.group != OUT_OF_SIGHT])}
+`crabhook COMMAND --help` shows an example, `crabhook help all` every command
+"""
+ALL = f"""{_HEAD}
+
+{_rows([*COMMANDS])}
+Where a coding agent starts it, crabhook is the hook. It reads its input, asks the
+server, and prints the answer. `crabhook install` writes the hook's options:
 {_hook_options()}
 
-new here?  docs/tutorial/first-morning.md; every page: docs/README.md
+`crabhook --version` prints the version
+New here? docs/tutorial/first-morning.md. Every page: docs/README.md.
 """
+_TEXTS: Mapping[str, str] = {
+    **dict.fromkeys(("-h", "--help"), HELP),
+    "help all": ALL,
+    "--version": f"crabhook {__version__}\n",
+}

@@ -25,45 +25,52 @@ class Subcommand(NamedTuple):
 
 
 class About(NamedTuple):
-    """A command's help: see commands.toml."""
+    """A command's help: see commands.toml; `group` is its heading, `more` for one out of sight."""
 
     what: str
     example: str
     page: str
     within: str = ""
+    group: str = ""
 
 
 DONE, FAILED, TOO_LATE, CHANGED, NOT_ALLOWED, NO_SERVER = 0, 1, 3, 4, 5, 7
 """What commands end with: docs/reference/exit-codes.md."""
 
-_TOLD = tables(__file__, "commands")
+_TABLE = tables(__file__, "commands")
+OUT_OF_SIGHT = "more"
 
 
 def _commands() -> Iterator[tuple[str, About]]:
-    """Yield every command; the acts of an operator come behind `desk`.
+    """Yield every command; an act that the table does not name comes last, out of sight.
 
     The table of acts is read here as data: its reader imports more than the help is worth.
     """
-    for name, about in _TOLD["commands"].items():
-        yield name, About(*about)
-        if name == "desk":
-            for act in tables(str(Path(__file__).parents[1] / "desk" / "acts"), "acts")["act"]:
-                if "verb" in act:
-                    decides, what = "gives" in act, act.get("shell", act["means"])
-                    yield (
-                        act["verb"].split()[1],
-                        About(
-                            f"decide a card: {what}" if decides else what,
-                            act["verb"],
-                            "reference/verbs.md",
-                            "verbs.deciding" if decides else "verbs.commands",
-                        ),
-                    )
+    acts = {
+        act["verb"].split()[1]: act
+        for act in tables(str(Path(__file__).parents[1] / "desk" / "acts"), "acts")["act"]
+        if "verb" in act
+    }
+    for group, commands in _TABLE["commands"].items():
+        for name, about in commands.items():
+            of_act = about == "act"
+            made = _of(acts.pop(name), group) if of_act else About(*about)._replace(group=group)
+            yield name, made
+    for name, act in acts.items():
+        yield name, _of(act, OUT_OF_SIGHT)
 
 
+def _of(act: Mapping[str, str], group: str) -> About:
+    what, example = act.get("shell", act["means"]), act["verb"]
+    if "gives" in act:
+        return About(f"decide a card: {what}", example, _VERBS, "verbs.deciding", group)
+    return About(what, example, _VERBS, "verbs.commands", group)
+
+
+_VERBS = "reference/verbs.md"
 COMMANDS: Mapping[str, About] = dict(_commands())
-ACTIONS: Mapping[str, str] = _TOLD["actions"]
-HOOK_OPTIONS: Mapping[str, tuple[str, str]] = _TOLD["hook_options"]
+ACTIONS: Mapping[str, str] = _TABLE["actions"]
+HOOK_OPTIONS: Mapping[str, tuple[str, str]] = _TABLE["hook_options"]
 
 
 def command_of(name: str) -> Subcommand:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crabhook.cli import HELP, main
+from crabhook.cli import ALL, main
 from crabhook.cli.completion import script
 from crabhook.cli.verbs.attached import attached
 from crabhook.cli.verbs.deciding import Wish, decide
@@ -90,7 +90,7 @@ async def test_its_verb_decides_and_says_so_in_json() -> None:
 
 
 def test_the_help_and_the_completion_have_its_verb(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "  praise " in HELP
+    assert "  praise " in ALL
     with pytest.raises(SystemExit, match="0"):
         main(["praise", "--help"])
     assert ACTS["praise"].verb in capsys.readouterr().out

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.cli import HELP, main, parser_of
-from crabhook.cli.commands import ACTIONS, COMMANDS, HOOK_OPTIONS, subcommands
+from crabhook.cli import ALL, HELP, main, parser_of
+from crabhook.cli.commands import ACTIONS, COMMANDS, HOOK_OPTIONS, OUT_OF_SIGHT, subcommands
 from crabhook.hook import _OPTIONS, Options
 from crabhook.platforms import PLATFORMS
 
@@ -45,15 +45,29 @@ def test_each_actions_help_has_an_example_that_can_be_run(
         parser_of(name)[0].parse_args(arguments)
 
 
-def test_the_help_lists_every_command_and_every_option_of_the_hook() -> None:
-    commands = HELP.partition("hook options")[0]
-    assert re.findall(r"^  ([a-z-]+) +", commands, re.MULTILINE) == list(COMMANDS)
+def test_the_help_fits_one_screen_and_shows_the_commands_in_sight() -> None:
+    rows = HELP.splitlines()
+    assert len(rows) <= 24
+    assert max(map(len, rows)) <= 80
+    in_sight = [name for name, about in COMMANDS.items() if about.group != OUT_OF_SIGHT]
+    assert listed(HELP) == in_sight
+    assert len(in_sight) <= 20
+
+
+def test_the_help_for_all_lists_every_command_and_every_option_of_the_hook() -> None:
+    assert listed(ALL) == [*COMMANDS]
     options = {option.split()[0]: variable for option, (variable, _) in HOOK_OPTIONS.items()}
     assert options.keys() == {*_OPTIONS, "--companion"}
     for name, (variable, _) in _OPTIONS.items():
         if variable:
             assert options[name] == variable.decode()
-        assert name in HELP
+        assert name in ALL
+
+
+def listed(text: str) -> list[str]:
+    """The commands that a help lists, in order; a heading may stand before one."""
+    table = text.split("\n\n")[1]
+    return re.findall(r"^(?:[a-z, ]{12})([a-z-]+) ", table, re.MULTILINE)
 
 
 def test_the_defaults_in_the_help_are_the_hooks_own() -> None:
@@ -80,11 +94,14 @@ def test_help_of_a_command_is_that_commands_help(capsys: pytest.CaptureFixture[s
             main(words)
     asked, given = capsys.readouterr().out.split("usage: ")[1:]
     assert asked == given
-    for words in ([], ["help"], ["--help"]):
-        with pytest.raises(SystemExit, match="0"):
-            main(words)
-    first, *others = capsys.readouterr().out.split("usage: ")[1:]
-    assert others == [first, first]
+    for words, text in (
+        (["help"], HELP),
+        (["--help"], HELP),
+        (["-h"], HELP),
+        (["help", "all"], ALL),
+    ):
+        assert main(words) == 0
+        assert capsys.readouterr().out == text
 
 
 def test_every_registered_agent_is_named_where_a_hook_is_told_whose_it_is() -> None:

@@ -10,8 +10,10 @@ from tests.unit.hook.peers import CONSOLE, INSTALLED, start_hook
 pytestmark = pytest.mark.process
 
 
-@pytest.mark.parametrize("door", [INSTALLED, CONSOLE], ids=["installed", "console"])
-@pytest.mark.parametrize("options", [(), ("--srever", "x")])
+@pytest.mark.parametrize(
+    ("door", "options"),
+    [(INSTALLED, ()), (INSTALLED, ("--srever", "x")), (CONSOLE, ("--srever", "x"))],
+)
 def test_at_a_keyboard_it_says_how_to_go_on(
     door: tuple[str, ...], options: tuple[str, ...]
 ) -> None:

@@ -16,7 +16,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crabhook import config
-from crabhook.cli.commands import ALONE, NO_SERVER, NOT_ALLOWED, actions
+from crabhook.cli.commands import ALONE, DONE, NO_SERVER, NOT_ALLOWED, actions
 from crabhook.config import Settings
 from crabhook.hook.failover import listed
 from crabhook.model.errors import CrabhookError
@@ -48,6 +48,43 @@ class MayNotError(AttachError):
     """A desk that its server refuses: it takes none of this device's."""
 
     exit_code = NOT_ALLOWED
+
+
+def open_desk(arguments: argparse.Namespace) -> int:
+    """Open the desk of a server that runs; where none does, start one in this terminal.
+
+    Raises CrabhookError.
+    """
+    if arguments.team is None and takes_a_person() and _begins_here():
+        from crabhook.cli.commands import command_of  # the server has no use for this module
+
+        serve, parser = command_of("serve"), argparse.ArgumentParser()
+        serve.add_arguments(parser)
+        return serve.run(parser.parse_args(["--plain"] if arguments.plain else []))
+    attach(arguments)
+    return DONE
+
+
+def _begins_here() -> bool:
+    """Whether there is nothing to attach to: no server runs here, and no team is elsewhere.
+
+    Raises AttachError where the server here has its desk in another terminal.
+    """
+    from crabhook.app.running import running_at, socket_of  # not for machines
+    from crabhook.server.unix_socket import read_status  # likewise
+    from crabhook.team.desk_keys import desk_folders  # likewise
+    from crabhook.team.folder import Folder  # likewise
+
+    path = socket_of(None).path
+    if (pid := running_at(path)) is None:
+        return Folder(config.team_folder()).exists or not any(desk_folders(config.config_folder()))
+    listening = read_status(path).get("listening")
+    if isinstance(listening, list) and not any(" for desks" in str(place) for place in listening):
+        raise AttachError(
+            f"crabhook runs already (process {pid}), and takes no desks but its own: decide in "
+            "that terminal, or leave it with q, then `crabhook up`"
+        )
+    return False
 
 
 def attach(arguments: argparse.Namespace) -> None:
@@ -339,5 +376,7 @@ def _use_server(arguments: argparse.Namespace) -> None:
 
 
 desk = actions(
-    "desk", {ALONE: attach, "join": _join_desk, "use-key": _use_key, "use-server": _use_server}, {}
+    "desk",
+    {ALONE: open_desk, "join": _join_desk, "use-key": _use_key, "use-server": _use_server},
+    {},
 )

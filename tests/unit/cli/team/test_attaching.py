@@ -14,6 +14,7 @@ import pytest
 
 from crabhook import config
 from crabhook.cli import main
+from crabhook.cli.team import attaching
 from crabhook.cli.team.attaching import AttachError, at_desk, look_for, place_of
 from crabhook.config import Settings
 from crabhook.model.actor import Role
@@ -75,6 +76,39 @@ def test_a_server_that_is_not_there_is_said_at_once(monkeypatch: pytest.MonkeyPa
             own.listen()
             with pytest.raises(AttachError, match=r"takes no desks.* then `crabhook up`"):
                 look_for(there)
+
+
+@pytest.mark.parametrize(
+    ("team", "there", "done"),
+    [
+        (None, "", ["serve"]),
+        ("here", "", ["serve"]),
+        ("elsewhere", "", ["attach"]),
+        ("here", "127.0.0.1:7444 for desks", ["attach"]),
+        (None, "unix:/s", []),
+    ],
+)
+def test_alone_crabhook_opens_the_desk_that_is_there_or_starts_a_server(
+    team: str | None, there: str, done: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    happened: list[str] = []
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setattr(attaching, "takes_a_person", lambda: True)
+    monkeypatch.setattr(attaching, "attach", lambda _: happened.append("attach"))
+    monkeypatch.setattr("crabhook.cli.serve.run", lambda _: happened.append("serve") or 0)
+    if team:
+        place = config.team_folder() if team == "here" else tmp_path / "theirs"
+        founded(place, time.time()).seat(config.config_folder(), "ann", "127.0.0.1:7444")
+    with short_folder() as folder, socket.socket(socket.AF_UNIX) as own:
+        monkeypatch.setenv("CRABHOOK_SERVER", f"unix:{folder}/s")
+        if there:
+            own.bind(f"{folder}/s")
+            own.listen()
+            status = {"pid": os.getpid(), "listening": [there]}
+            write_own(folder / "s.status", json.dumps(status).encode())
+        assert main([]) == (0 if done else 7)
+    assert happened == done
 
 
 OWN = "a server of this machine"
