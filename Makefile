@@ -8,7 +8,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Where it is set, each of the workers compiles every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run demo demo-team test test-fast test-rest slowest check pictures proto baseline e2e conformance agreement bench bench-smallest fuzz running packages release lock soak cluster-soak cluster-failover agents clean
+.PHONY: help run demo demo-team test test-fast test-rest slowest check pictures proto baseline e2e conformance agreement bench bench-smallest fuzz running packages release lock soak cluster-soak cluster-failover soundness agents clean
 .DEFAULT_GOAL := help
 
 help: ## show this
@@ -101,6 +101,9 @@ cluster-soak: $(VENV)/developed ## break two servers over one PostgreSQL for MIN
 
 cluster-failover: $(VENV)/developed ## end a leader ROUNDS=10 times by kill -9 and by a cut; print how long nobody decides
 	@python -m tests.soak.cluster --failover $(or $(ROUNDS),10)
+
+soundness: $(VENV)/developed agents ## print what an attack once found, and run the tests that hold each point
+	@python -m tests.soundness
 
 agents:
 	@sh tests/agents/install
