@@ -8,7 +8,7 @@ import re
 from posixpath import basename
 
 from crabhook.datatypes import frozen
-from crabhook.policy.shell.script import Command
+from crabhook.policy.shell.script import SimpleCommand
 from crabhook.policy.shell.starting import starts_another
 from crabhook.policy.shell.unfold import BLANK, Reading, lines
 
@@ -69,7 +69,7 @@ class CommandPattern:
             return False
         return self.everything or self._matches(reading.text)
 
-    def hits(self, command: Command) -> bool:
+    def hits(self, command: SimpleCommand) -> bool:
         """Whether the pattern names the command in any of its spellings."""
         return bool(command.words) and any(self.hits_text(line) for line in lines(command))
 

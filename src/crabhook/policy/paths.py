@@ -35,7 +35,7 @@ class Anchor(StrEnum):
 
 
 @frozen
-class Place:
+class NamedFile:
     """A file that a call names: `named` and normalised, and `real`, links followed."""
 
     named: str
@@ -52,13 +52,13 @@ def normal(path: str) -> str:
     return "/" + normpath(path).lstrip("/") if path.startswith("/") else normpath(path)
 
 
-def place(path: str, cwd: str, context: Context) -> Place:
+def place(path: str, cwd: str, context: Context) -> NamedFile:
     """Return where `path` is for a program in the folder `cwd`; `~` is for the caller to expand."""
     whole = path if path.startswith("/") else f"{cwd}/{path}"
-    return Place(normal(whole), normal(context.real(whole)))
+    return NamedFile(normal(whole), normal(context.real(whole)))
 
 
-def places_in(path: str, folders: Sequence[str], context: Context) -> tuple[Place, ...]:
+def places_in(path: str, folders: Sequence[str], context: Context) -> tuple[NamedFile, ...]:
     """Return where `path` is from each of the folders; none where no file has such a name."""
     if not path or "\0" in path:
         return ()
@@ -109,7 +109,7 @@ class PathPattern:
         """Whether a denial by it holds at any depth, below no folder in particular."""
         return self.anchor is Anchor.CWD and not self.up
 
-    def covers(self, target: Place, bases: Bases) -> bool:
+    def covers(self, target: NamedFile, bases: Bases) -> bool:
         """Whether both names of the file match, below the folder the pattern is relative to."""
         regex = _compile((self.pattern,), any_case=False)
         folders = bases.of(self.anchor, self.up)
@@ -127,7 +127,7 @@ class PathSet:
 
     patterns: tuple[PathPattern, ...]
 
-    def hits(self, target: Place, bases: Bases) -> bool:
+    def hits(self, target: NamedFile, bases: Bases) -> bool:
         """Whether any pattern matches one name of the file.
 
         Case does not count, and a pattern without a base matches at any depth.

@@ -25,9 +25,9 @@ from crabhook.policy.matcher import CommandMatcher, Matcher, ToolMatcher, file_h
 from crabhook.policy.paths import (
     Anchor,
     Bases,
+    NamedFile,
     PathPattern,
     PathSet,
-    Place,
     certain_parts,
     own_pattern,
 )
@@ -47,7 +47,7 @@ _SHOWN = PathSet((own_pattern(".crabhook"),))
 
 
 @frozen(slots=False)
-class Entry:
+class ProtectedEntry:
     """One entry of `protected.toml`."""
 
     name: str
@@ -128,9 +128,9 @@ _OF_AGENTS = {
 }
 
 
-def _entry(row: Mapping[str, Any]) -> Entry:
+def _entry(row: Mapping[str, Any]) -> ProtectedEntry:
     files, commands = _OF_AGENTS.get(row["name"], ((), ()))
-    return Entry(
+    return ProtectedEntry(
         row["name"],
         row["what"],
         _paths((*files, *row["paths"].split())),
@@ -158,7 +158,7 @@ class Protected:
     program: tuple[str, ...] = ()
 
     @cached_property
-    def entries(self) -> tuple[Entry, ...]:
+    def entries(self) -> tuple[ProtectedEntry, ...]:
         """The entries that are in force, crabhook's own places among them."""
         return tuple(self._with_own(entry) for entry in ENTRIES if entry.name not in self.off)
 
@@ -166,7 +166,7 @@ class Protected:
         """Return the list with these entries taken off too."""
         return replace(self, off=self.off | frozenset(names))
 
-    def concerned(self, part: Part, bases: Bases, *, but: str = "") -> Entry | None:
+    def concerned(self, part: Part, bases: Bases, *, but: str = "") -> ProtectedEntry | None:
         """Return the first entry that the part touches, leaving out the entry named `but`."""
         if isinstance(part, CommandPart):
             return self._of_command(part.lines)
@@ -179,7 +179,7 @@ class Protected:
         others = (entry for entry in self.entries if entry.name != but)
         return next((entry for entry in others if entry.concerns(part, bases)), None)
 
-    def may_be_meant(self, part: FilePart, bases: Bases) -> Entry | None:
+    def may_be_meant(self, part: FilePart, bases: Bases) -> ProtectedEntry | None:
         """Return the first entry that may hold a file whose name only the running line knows."""
         return next(
             (
@@ -191,7 +191,7 @@ class Protected:
             None,
         )
 
-    def _of_command(self, lines: frozenset[str]) -> Entry | None:
+    def _of_command(self, lines: frozenset[str]) -> ProtectedEntry | None:
         words = {line.partition(" ")[0] for line in lines} | {""}
         numbered = (pair for word in words for pair in self._by_first_word.get(word, ()))
         hit = [at for at, pattern in numbered if any(map(pattern.hits_text, lines))]
@@ -217,7 +217,7 @@ class Protected:
     def _all_paths(self) -> PathSet:
         return PathSet(tuple(pattern for entry in self.entries for pattern in entry.paths.patterns))
 
-    def may_be_shown(self, target: Place, bases: Bases) -> bool:
+    def may_be_shown(self, target: NamedFile, bases: Bases) -> bool:
         """Whether a search may show the file, though it may not be written and is asked about."""
         return _SHOWN.hits(target, bases) and not self._kept.hits(target, bases)
 
@@ -234,7 +234,7 @@ class Protected:
         secret = (entry for entry in self.entries if entry.secret)
         return PathSet(tuple(pattern for entry in secret for pattern in entry.paths.patterns))
 
-    def _with_own(self, entry: Entry) -> Entry:
+    def _with_own(self, entry: ProtectedEntry) -> ProtectedEntry:
         places = {"own-files": self.own, "own-program": self.program}.get(entry.name, ())
         if not places:
             return entry

@@ -111,7 +111,7 @@ _DOCUMENT = re.compile(
 _PRINTED_WITHIN = 1000
 
 
-class _Input:
+class _InputProgram:
     """A program that reads a secret from its input: a row of `input`."""
 
     def __init__(self, row: Mapping[str, Any]) -> None:
@@ -148,10 +148,10 @@ def _spans(values: Iterator[re.Match[str]], offset: int = 0) -> Iterator[SecretS
             yield SecretSpan(offset + start, offset + stop, "password")
 
 
-def _by_program() -> dict[str, list[_Option | _Input]]:
-    rows: list[_Option | _Input] = [
+def _by_program() -> dict[str, list[_Option | _InputProgram]]:
+    rows: list[_Option | _InputProgram] = [
         *map(_Option, _PROGRAMS["option"]),
-        *map(_Input, _PROGRAMS["input"]),
+        *map(_InputProgram, _PROGRAMS["input"]),
     ]
     named = sorted(
         ((name, place) for place, row in enumerate(rows) for name in row.programs),

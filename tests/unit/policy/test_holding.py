@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis.strategies import lists, sampled_from
 
 from crabhook.policy.context import NOT_LOOKED, not_looked, wanted_by
-from crabhook.policy.paths import Bases, PathSet, Place, path_pattern
+from crabhook.policy.paths import Bases, NamedFile, PathSet, path_pattern
 from tests.unit.policy.law import names_to
 
 
@@ -39,7 +39,7 @@ def test_whatever_a_pattern_means_is_found_by_one_of_the_names_on_the_way(
         return
     whole = "/" + "/".join(path)
     bases = Bases("/home", "/", "/", str)
-    if PathSet((pattern,)).hits(Place(whole, whole), bases):
+    if PathSet((pattern,)).hits(NamedFile(whole, whole), bases):
         assert any(map(wanted_by([pattern.pattern]).means, names_to(whole, "/")))
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
-from crabhook.policy.paths import Bases, PathSet, Place, is_within, normal, path_pattern, place
+from crabhook.policy.paths import Bases, NamedFile, PathSet, is_within, normal, path_pattern, place
 from tests.unit.policy.law import context
 
 BASES = Bases("/home/dev", "/work/app", "/work/app/sub", lambda path: path)
@@ -46,8 +46,8 @@ def test_a_pattern_allows_where_it_says_and_denies_at_any_depth(
     hits: bool,
 ) -> None:
     parsed = path_pattern(pattern)
-    assert parsed.covers(Place(path, path), BASES) is covers
-    assert PathSet((parsed,)).hits(Place(path, path), BASES) is hits
+    assert parsed.covers(NamedFile(path, path), BASES) is covers
+    assert PathSet((parsed,)).hits(NamedFile(path, path), BASES) is hits
 
 
 def test_an_allow_needs_the_link_and_its_target_a_denial_one_of_them() -> None:
@@ -55,10 +55,10 @@ def test_an_allow_needs_the_link_and_its_target_a_denial_one_of_them() -> None:
     pattern = path_pattern("./**")
     denial = PathSet((path_pattern("//etc/**"),))
     for named, real in ((inside, outside), (outside, inside)):
-        assert not pattern.covers(Place(named, real), BASES)
-        assert denial.hits(Place(named, real), BASES)
-    assert pattern.covers(Place(inside, inside), BASES)
-    assert not denial.hits(Place(inside, inside), BASES)
+        assert not pattern.covers(NamedFile(named, real), BASES)
+        assert denial.hits(NamedFile(named, real), BASES)
+    assert pattern.covers(NamedFile(inside, inside), BASES)
+    assert not denial.hits(NamedFile(inside, inside), BASES)
 
 
 def test_a_working_directory_that_is_itself_a_link_covers_what_is_in_it() -> None:
@@ -70,8 +70,8 @@ def test_a_working_directory_that_is_itself_a_link_covers_what_is_in_it() -> Non
 def test_sets_of_patterns_hit_as_each_of_them_would() -> None:
     patterns = tuple(map(path_pattern, (".env", "~/.ssh", "//etc/shadow", "/ci/**", "../x")))
     for path in ("/a/.env", f"{HOME}/.ssh/a", "/etc/shadow", "/work/app/ci/a", "/work/app/x", "/a"):
-        alone = any(PathSet((one,)).hits(Place(path, path), BASES) for one in patterns)
-        assert PathSet(patterns).hits(Place(path, path), BASES) is alone
+        alone = any(PathSet((one,)).hits(NamedFile(path, path), BASES) for one in patterns)
+        assert PathSet(patterns).hits(NamedFile(path, path), BASES) is alone
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_any_text_is_a_pattern_or_a_value_error(text: str) -> None:
         pattern = path_pattern(text)
     except ValueError:
         return
-    place_ = Place("/work/app/sub/a", "/work/app/sub/a")
+    place_ = NamedFile("/work/app/sub/a", "/work/app/sub/a")
     if pattern.covers(place_, BASES):
         assert PathSet((pattern,)).hits(place_, BASES)
 
@@ -138,7 +138,7 @@ def test_no_pattern_reaches_re_with_a_set_that_another_version_reads_otherwise(
             pattern = path_pattern(text)
         except ValueError:
             return
-        target = Place(f"/work/app/sub/{name}", f"/work/app/sub/{name}")
+        target = NamedFile(f"/work/app/sub/{name}", f"/work/app/sub/{name}")
         covers = pattern.covers(target, BASES)
         PathSet((pattern,)).hits(target, BASES)
     with warnings.catch_warnings():
@@ -157,7 +157,7 @@ def test_a_set_of_letters_that_are_signs_elsewhere_means_these_letters(
     text: str, fits: str, fits_not: str
 ) -> None:
     for name in (*fits, *fits_not):
-        target = Place(f"/work/app/sub/{name}", f"/work/app/sub/{name}")
+        target = NamedFile(f"/work/app/sub/{name}", f"/work/app/sub/{name}")
         assert path_pattern(text).covers(target, BASES) is (name in fits)
 
 
@@ -202,4 +202,4 @@ def test_a_pattern_in_a_set_hits_what_its_expression_fits(pattern: str) -> None:
     others = PathSet((alone, path_pattern("never/there")))
     for path in _NAMES:
         expected = expression.match(path[1:]) is not None
-        assert others.hits(Place(path, path), BASES) is expected, path
+        assert others.hits(NamedFile(path, path), BASES) is expected, path

@@ -4,7 +4,7 @@ import pytest
 
 from crabhook.policy.evaluate import Policy
 from crabhook.policy.paths import Anchor, path_pattern
-from crabhook.policy.protected import ENTRIES, ENTRY_NAMES, Entry, Protected
+from crabhook.policy.protected import ENTRIES, ENTRY_NAMES, Protected, ProtectedEntry
 from crabhook.policy.rule import RuleSet
 from tests.unit.policy.law import OPEN, bash, call, context, policy, rule, verdict
 
@@ -46,7 +46,7 @@ def test_an_entry_holds_until_the_user_takes_it_off(entry: object) -> None:
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
-def test_every_pattern_of_an_entry_is_one_that_a_rule_could_write(entry: Entry) -> None:
+def test_every_pattern_of_an_entry_is_one_that_a_rule_could_write(entry: ProtectedEntry) -> None:
     for pattern in (*entry.paths.patterns, *entry.free.patterns):
         above = "" if pattern.anchor is Anchor.CWD else pattern.anchor.value
         assert path_pattern(above + pattern.pattern.removeprefix("/")) == pattern

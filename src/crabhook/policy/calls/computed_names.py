@@ -13,10 +13,10 @@ from crabhook.policy.calls import mentioned_files
 from crabhook.policy.calls.mentioned_files import Folders
 from crabhook.policy.calls.parts import Deep, FilePart, Use
 from crabhook.policy.context import Context
-from crabhook.policy.paths import Place, expand_home, is_within, places_in
+from crabhook.policy.paths import NamedFile, expand_home, is_within, places_in
 from crabhook.policy.shell import programs
 from crabhook.policy.shell.hidden import RUNNERS
-from crabhook.policy.shell.script import Command, Flow, Redirect, Script, Word
+from crabhook.policy.shell.script import Flow, Redirect, Script, ShellWord, SimpleCommand
 from crabhook.policy.shell.wrappers import is_brought_words, unwrapped
 
 _OPENERS = programs.OPENERS - programs.NAMES_ONLY - programs.MOVES
@@ -26,7 +26,7 @@ _GIT_TELLS = programs.listed("files", "git_tells")
 
 def computed_names(
     script: Script,
-    commands: Sequence[Command],
+    commands: Sequence[SimpleCommand],
     redirects: Sequence[Redirect],
     folders: Folders,
     context: Context,
@@ -57,7 +57,7 @@ def computed_names(
                 yield FilePart(text, use, far, program=program, writes=writes, deep=deep)
 
 
-def _goes_anywhere(command: Command) -> bool:
+def _goes_anywhere(command: SimpleCommand) -> bool:
     """Whether it goes to a folder that only the running line knows."""
     return any(
         words[0].text in programs.MOVES and any(word.computed for word in words[1:])
@@ -65,7 +65,7 @@ def _goes_anywhere(command: Command) -> bool:
     )
 
 
-def _opener(words: Sequence[Word]) -> str:
+def _opener(words: Sequence[ShellWord]) -> str:
     """Return the program that opens files: the command itself, or what it runs."""
     name = basename(words[0].text)
     if name in _OPENERS | _OPEN or (name == "git" and any(map(_is_file_of_git(words), words))):
@@ -77,7 +77,7 @@ def _opener(words: Sequence[Word]) -> str:
     return ""
 
 
-def _is_file_of_git(words: Sequence[Word]) -> Callable[[Word], bool]:
+def _is_file_of_git(words: Sequence[ShellWord]) -> Callable[[ShellWord], bool]:
     """Return how to tell a computed word by which git shows a file, and not a commit."""
     texts = [word.text for word in words]
     any_word = not {"grep", "blame", "--no-index"}.isdisjoint(texts[1:])
@@ -87,7 +87,12 @@ def _is_file_of_git(words: Sequence[Word]) -> Callable[[Word], bool]:
 
 
 def _is_computed(
-    command: Command, words: Sequence[Word], context: Context, *, listed: bool, lost: bool
+    command: SimpleCommand,
+    words: Sequence[ShellWord],
+    context: Context,
+    *,
+    listed: bool,
+    lost: bool,
 ) -> bool:
     """Whether a name that the command opens may be any file."""
     name, rest = basename(words[0].text), words[1:]
@@ -102,7 +107,7 @@ def _is_computed(
     return lost and (programs.reads_deep(name, texts) or any(map(_is_relative, names)))
 
 
-def _may_be_any(word: Word, context: Context, *, listed: bool) -> bool:
+def _may_be_any(word: ShellWord, context: Context, *, listed: bool) -> bool:
     """Whether a word may be any file: not where a folder's names stand below the project alone."""
     if not word.computed:
         return False
@@ -117,11 +122,13 @@ def _may_be_any(word: Word, context: Context, *, listed: bool) -> bool:
     return path.startswith("/") and not is_within(path, context.project or "/dev/null")
 
 
-def _is_relative(word: Word) -> bool:
+def _is_relative(word: ShellWord) -> bool:
     return word.text[:1] not in ("/", "~", "-", "") or not word.fixed
 
 
-def _only_lists(script: Script, commands: Sequence[Command], redirects: Sequence[Redirect]) -> bool:
+def _only_lists(
+    script: Script, commands: Sequence[SimpleCommand], redirects: Sequence[Redirect]
+) -> bool:
     """Whether all that commands of the line print for others is names of files in folders."""
     if script.inputs or any(redirect.flow is not Flow.WRITE for redirect in redirects):
         return False
@@ -129,7 +136,7 @@ def _only_lists(script: Script, commands: Sequence[Command], redirects: Sequence
     return bool(fed) and all(map(_lists, fed))
 
 
-def _listed_elsewhere(commands: Sequence[Command], context: Context) -> Iterator[Place]:
+def _listed_elsewhere(commands: Sequence[SimpleCommand], context: Context) -> Iterator[NamedFile]:
     """Yield the folders outside the project whose names the commands list for others."""
     for command in commands:
         for word in unwrapped(command)[-1][1:] if command.fed else ():
@@ -138,14 +145,14 @@ def _listed_elsewhere(commands: Sequence[Command], context: Context) -> Iterator
                 yield from places_in(path, ("/",), context)
 
 
-def _lists(words: Sequence[Word]) -> bool:
+def _lists(words: Sequence[ShellWord]) -> bool:
     texts = [word.text for word in words]
     up = any(".." in text.split("/") for text in texts)
     listing = programs.lists_names(texts) or programs.only_drops(texts)
     return listing and not up and all(word.fixed or _is_wild(word) for word in words)
 
 
-def _is_wild(word: Word) -> bool:
+def _is_wild(word: ShellWord) -> bool:
     """Whether the shell makes names below the folder of the word's wildcards alone."""
     return word.glob and not word.computed and word.raw[:1] not in ("/", "~", "-")
 
@@ -154,7 +161,12 @@ _GIT_FOLDERS = ("-C", "--git-dir", "--work-tree", "--separate-git-dir")
 
 
 def _of_git(
-    command: Command, words: Sequence[Word], folders: Folders, context: Context, *, lost: bool
+    command: SimpleCommand,
+    words: Sequence[ShellWord],
+    folders: Folders,
+    context: Context,
+    *,
+    lost: bool,
 ) -> Iterator[FilePart]:
     """Yield the other folders whose history, or files, git may show: by `-C`, or behind a `cd`."""
     if basename(words[0].text) != "git":
@@ -178,7 +190,9 @@ def _of_git(
         yield FilePart(source, Use.READ, places, program="git", repository=True)
 
 
-def _git_folders(words: Sequence[Word]) -> tuple[list[tuple[str, Word]], Sequence[Word]]:
+def _git_folders(
+    words: Sequence[ShellWord],
+) -> tuple[list[tuple[str, ShellWord]], Sequence[ShellWord]]:
     """Return git's options with folders, each with its folder, and the words behind all options."""
     at, named = 1, []
     while at < len(words) and words[at].text[:1] == "-":

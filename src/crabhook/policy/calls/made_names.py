@@ -19,7 +19,7 @@ from crabhook.policy.context import NO_NAME, Context
 from crabhook.policy.paths import expand_home, is_within, normal, places_in
 from crabhook.policy.shell import programs
 from crabhook.policy.shell.interpreters import AWK_STARTS, sed_is_harmless
-from crabhook.policy.shell.script import Command, Flow, Redirect, Span, Word
+from crabhook.policy.shell.script import Flow, Redirect, ShellWord, SimpleCommand, Span
 from crabhook.policy.shell.wrappers import is_brought_words, unwrapped
 
 _MAKERS, _IDLE, _PLAIN = (programs.listed("made", key) for key in ("makers", "idle", "plain"))
@@ -45,7 +45,7 @@ class Makes(IntEnum):
 class _Maker:
     """A command that makes names; `below`: only below this new folder, if it can be told."""
 
-    command: Command
+    command: SimpleCommand
     makes: Makes
     below: str = ""
 
@@ -71,7 +71,7 @@ class _Ground:
 
 
 def made_names(
-    commands: Sequence[Command],
+    commands: Sequence[SimpleCommand],
     redirects: Sequence[Redirect],
     folders: Folders,
     tools: frozenset[str],
@@ -114,7 +114,7 @@ def made_names(
     )
 
 
-def _makers(commands: Sequence[Command], ground: _Ground) -> list[_Maker]:
+def _makers(commands: Sequence[SimpleCommand], ground: _Ground) -> list[_Maker]:
     """Return the commands that make names."""
     makers = []
     moving = []
@@ -140,11 +140,11 @@ def _makers(commands: Sequence[Command], ground: _Ground) -> list[_Maker]:
     return makers
 
 
-def _words(command: Command) -> Sequence[Word]:
+def _words(command: SimpleCommand) -> Sequence[ShellWord]:
     return unwrapped(command)[-1]
 
 
-def _makes(command: Command) -> Makes:
+def _makes(command: SimpleCommand) -> Makes:
     words = _words(command)
     name, texts = basename(words[0].text), [word.text for word in words[1:]]
     if not words[0].fixed:
@@ -158,7 +158,7 @@ def _makes(command: Command) -> Makes:
     return Makes.NOTHING if _makes_plain_names(name, words, texts) else Makes.ANYTHING
 
 
-def _makes_plain_names(name: str, words: Sequence[Word], texts: Sequence[str]) -> bool:
+def _makes_plain_names(name: str, words: Sequence[ShellWord], texts: Sequence[str]) -> bool:
     if name in _AWK:
         return _is_tame_awk(words)
     if name == "sed":
@@ -171,7 +171,7 @@ def _makes_plain_names(name: str, words: Sequence[Word], texts: Sequence[str]) -
     return tells is not None and tells.fullmatch(_joined(texts)) is not None
 
 
-def _is_tame_awk(words: Sequence[Word]) -> bool:
+def _is_tame_awk(words: Sequence[ShellWord]) -> bool:
     """Whether the program stands in the line, and starts no other."""
     return all(
         word.fixed
@@ -185,7 +185,7 @@ def _joined(texts: Iterable[str]) -> str:
     return "".join(f" {text}" for text in texts)
 
 
-def _may_be_option(word: Word) -> bool:
+def _may_be_option(word: ShellWord) -> bool:
     """Whether a word that only the shell knows may be an option."""
     if word.fixed:
         return False
@@ -201,7 +201,7 @@ _CLONE = re.compile(
 )
 
 
-def _new_folder(command: Command, folders: Folders) -> str:
+def _new_folder(command: SimpleCommand, folders: Folders) -> str:
     """Return the folder below which alone a `git clone` makes names; nothing if unsure."""
     words = _words(command)
     match = _CLONE.fullmatch(_joined(word.text for word in words[1:]))
@@ -212,7 +212,7 @@ def _new_folder(command: Command, folders: Folders) -> str:
     return normal(name if name.startswith("/") else f"{folders.all[0]}/{name}") if name else ""
 
 
-def _carries(command: Command, makers: Iterable[_Maker], ground: _Ground) -> Makes:
+def _carries(command: SimpleCommand, makers: Iterable[_Maker], ground: _Ground) -> Makes:
     """Return what a `mv` or `cp` makes of names, by what it is given."""
     before = [maker.makes for maker in makers if _may_follow(command, maker.command)]
     words = _words(command)[1:]
@@ -224,7 +224,7 @@ def _carries(command: Command, makers: Iterable[_Maker], ground: _Ground) -> Mak
     return max(before, default=Makes.NOTHING)
 
 
-def _has_no_link(word: Word, ground: _Ground) -> bool:
+def _has_no_link(word: ShellWord, ground: _Ground) -> bool:
     """Whether what the word names is no link now, and holds none."""
     names = _places(word, ground)
     return bool(names) and all(
@@ -244,7 +244,7 @@ class _Uses:
 
     span: Span
     source: str
-    names: tuple[Word, ...]
+    names: tuple[ShellWord, ...]
     program: str = ""
     opener: bool = True
     opens: bool = True
@@ -252,10 +252,10 @@ class _Uses:
     leaves: bool = False
     idle: bool = True
     hidden: bool = False
-    command: Command | None = None
+    command: SimpleCommand | None = None
 
 
-def _uses(commands: Iterable[Command], redirects: Iterable[Redirect]) -> Iterator[_Uses]:
+def _uses(commands: Iterable[SimpleCommand], redirects: Iterable[Redirect]) -> Iterator[_Uses]:
     for redirect in redirects:
         writes = redirect.flow is not Flow.READ
         yield _Uses(
@@ -273,7 +273,7 @@ def _uses(commands: Iterable[Command], redirects: Iterable[Redirect]) -> Iterato
             continue
         opened = tuple(_opened(name, words))
         if is_brought_words(command):
-            opened = (*opened, Word("what it is brought", ("",), fixed=False))
+            opened = (*opened, ShellWord("what it is brought", ("",), fixed=False))
         opens_names = name in programs.OPENERS | _OPENS | {"git"} or _brings_to_opener(name, words)
         yield _Uses(
             command.span,
@@ -290,7 +290,7 @@ def _uses(commands: Iterable[Command], redirects: Iterable[Redirect]) -> Iterato
         )
 
 
-def _brings_to_opener(name: str, words: Sequence[Word]) -> bool:
+def _brings_to_opener(name: str, words: Sequence[ShellWord]) -> bool:
     """Whether `xargs`, with options, hands names to an opener, or reads names from a file."""
     return name in programs.BRING_WORDS and any(
         word.text.startswith(("-a", "--a", "::")) or basename(word.text) in programs.OPENERS
@@ -314,7 +314,7 @@ _SELECTS = re.compile(
 )
 
 
-def _opened(name: str, words: Sequence[Word]) -> Iterator[Word]:
+def _opened(name: str, words: Sequence[ShellWord]) -> Iterator[ShellWord]:
     """Yield the words that may name files that the program opens."""
     texts = [word.text for word in words[1:]]
     if name == "git":
@@ -353,7 +353,7 @@ _GIT_LEAVES_FILES = programs.listed("made", "git_tree")
 _GIT_SHORT = {"grep": "-f", "commit": "-t"}
 
 
-def _opened_by_git(words: Sequence[Word]) -> Iterator[Word]:
+def _opened_by_git(words: Sequence[ShellWord]) -> Iterator[ShellWord]:
     """Yield the words by which git may open a file or a folder where a link leads.
 
     In its own tree git follows no link, so for most that it does a name is only a name.
@@ -365,7 +365,7 @@ def _opened_by_git(words: Sequence[Word]) -> Iterator[Word]:
     yield from (word for word in rest[1:] if not (word.fixed and _BARE_OPTION.fullmatch(word.text)))
 
 
-def _brings_git_a_file(kind: str, word: Word) -> bool:
+def _brings_git_a_file(kind: str, word: ShellWord) -> bool:
     if not word.fixed:
         return _may_be_option(word)
     if kind in _GIT_SHORT and word.text.startswith(_GIT_SHORT[kind]):
@@ -385,7 +385,7 @@ def _may_come_before(use: _Uses, maker: _Maker) -> bool:
     return _may_follow(use.command, maker.command)
 
 
-def _may_follow(command: Command, maker: Command) -> bool:
+def _may_follow(command: SimpleCommand, maker: SimpleCommand) -> bool:
     """Whether a command may run behind, or beside, another one; or again behind itself."""
     if command is maker:
         return command.span.again
@@ -394,7 +394,7 @@ def _may_follow(command: Command, maker: Command) -> bool:
     return command.span.ends >= maker.span.begins
 
 
-def _is_inside(first: Command, other: Command) -> bool:
+def _is_inside(first: SimpleCommand, other: SimpleCommand) -> bool:
     """Whether one of the commands is the rest of the other's words: the same, read twice."""
     short, long = sorted(
         ([word.text for word in command.words] for command in (first, other)), key=len
@@ -406,11 +406,11 @@ def _is_inside(first: Command, other: Command) -> bool:
 class _Going:
     """A command that goes to another folder; `places`: where that is for sure, none if unsure."""
 
-    command: Command
+    command: SimpleCommand
     places: tuple[str, ...]
 
 
-def _goings(commands: Iterable[Command], ground: _Ground) -> list[_Going]:
+def _goings(commands: Iterable[SimpleCommand], ground: _Ground) -> list[_Going]:
     """Return the commands by which the line goes to a folder that may have been made."""
     goings = []
     for command in commands:
@@ -432,7 +432,7 @@ def _moves_by(maker: _Maker, goings: Iterable[_Going]) -> bool:
     )
 
 
-def _places(word: Word, ground: _Ground) -> tuple[str, ...]:
+def _places(word: ShellWord, ground: _Ground) -> tuple[str, ...]:
     """Return where a name is for sure, and without a link on the way to it."""
     if not word.fixed or word.is_afar or not ground.folders.sure:
         return ()
@@ -447,7 +447,7 @@ def _places(word: Word, ground: _Ground) -> tuple[str, ...]:
 
 
 def _is_certain(
-    word: Word,
+    word: ShellWord,
     use: _Uses,
     makers: Iterable[_Maker],
     ground: _Ground,

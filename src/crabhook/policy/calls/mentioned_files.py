@@ -14,9 +14,9 @@ from posixpath import basename
 from crabhook.datatypes import frozen
 from crabhook.policy.calls.parts import CommandPart, Deep, FilePart, Use
 from crabhook.policy.context import Context, all_alternatives
-from crabhook.policy.paths import LONGEST_PATH, Place, expand_home, is_within, place, places_in
+from crabhook.policy.paths import LONGEST_PATH, NamedFile, expand_home, is_within, place, places_in
 from crabhook.policy.shell import programs
-from crabhook.policy.shell.script import Command, Word
+from crabhook.policy.shell.script import ShellWord, SimpleCommand
 from crabhook.policy.shell.unfold import is_echo, spellings
 from crabhook.policy.shell.wrappers import is_brought_words, unwrapped
 
@@ -31,7 +31,7 @@ _BRINGS_GLOB, _TAKES_NOTHING = map(programs.patterns, ("brings_glob", "takes_not
 
 
 def named_files(
-    commands: Iterable[Command], folders: Sequence[str], context: Context
+    commands: Iterable[SimpleCommand], folders: Sequence[str], context: Context
 ) -> list[FilePart]:
     """Return every file that the words of the commands may mean, from each of the folders."""
     parts: dict[tuple[str, str, Use, bool, Deep | None], FilePart] = {}
@@ -58,7 +58,7 @@ def named_files(
 
 
 def _by_variables(
-    commands: Iterable[Command], folders: Sequence[str], context: Context
+    commands: Iterable[SimpleCommand], folders: Sequence[str], context: Context
 ) -> Iterator[FilePart]:
     """Yield every file that a word can name by all that the line sets its variables to."""
     for command in commands:
@@ -151,7 +151,7 @@ def _names(argv: Sequence[str]) -> Iterator[str]:
             yield from _IN_SED.findall(word)
 
 
-def _places(name: str, folders: Sequence[str], context: Context) -> tuple[Place, ...]:
+def _places(name: str, folders: Sequence[str], context: Context) -> tuple[NamedFile, ...]:
     path = expand_home(name, context.home)
     if len(path) > LONGEST_PATH:
         return ()
@@ -162,7 +162,7 @@ def _places(name: str, folders: Sequence[str], context: Context) -> tuple[Place,
 # With one of these, a pattern or a program is given that way, and each word is a file.
 _SCRIPT_GIVEN = ("--e", "--r", "--f")
 STREAMS = frozenset({"/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty"})
-_HOME = Word("~", ("~",), tilde=True)
+_HOME = ShellWord("~", ("~",), tilde=True)
 
 
 @frozen
@@ -196,7 +196,7 @@ def files_elsewhere(part: CommandPart, folders: Folders, context: Context) -> It
                 )
 
 
-def files_given(program: str, words: Sequence[Word]) -> Iterable[Word]:
+def files_given(program: str, words: Sequence[ShellWord]) -> Iterable[ShellWord]:
     """Return the words that the program takes as files, or as options with files."""
     if program in programs.MOVES:
         named = [word for word in words if not (word.fixed and word.text.startswith("-"))]
@@ -230,7 +230,7 @@ _GIT_TEXT = re.compile(
 )
 
 
-def _files_of_git(words: Sequence[Word]) -> Iterator[Word]:
+def _files_of_git(words: Sequence[ShellWord]) -> Iterator[ShellWord]:
     """Yield the words of git that may be files elsewhere, or options that name some.
 
     Beside its own files git opens few, so an unknown word counts only where it may be an option.
@@ -245,13 +245,13 @@ def _files_of_git(words: Sequence[Word]) -> Iterator[Word]:
             yield replace(word, glob=False, parts=())
 
 
-def _gives_script(word: Word) -> bool:
+def _gives_script(word: ShellWord) -> bool:
     """Whether an option gives the pattern or program, so that no operand does."""
     short = word.text[:1] == "-" and word.text[:2] != "--" and set(word.text) & {"e", "f"}
     return bool(short) or word.text.startswith(_SCRIPT_GIVEN)
 
 
-def _names_in(word: Word) -> Iterator[str]:
+def _names_in(word: ShellWord) -> Iterator[str]:
     """Yield names of files that may be in a word; an empty name where that is unknown."""
     if word.raw.startswith(("<(", ">(")) and word.raw.endswith(")"):
         return  # a pipe from or to a command, which is read as another part
@@ -269,13 +269,13 @@ def _names_in(word: Word) -> Iterator[str]:
         yield from (text.removeprefix("@").removeprefix("file://") for text in texts if text)
 
 
-def _places_of(name: str, folders: Folders, context: Context) -> tuple[Place, ...]:
+def _places_of(name: str, folders: Folders, context: Context) -> tuple[NamedFile, ...]:
     path = expand_home(name, context.home)
     is_settled = path.startswith("/") or (folders.sure and not path.startswith("~"))
     return places_in(path, folders.all, context) if is_settled else ()
 
 
-def is_inside(where: Place, context: Context) -> bool:
+def is_inside(where: NamedFile, context: Context) -> bool:
     """Whether a file is in the project, by its name and by its links' target."""
     if where.named in STREAMS:
         return True
@@ -286,7 +286,7 @@ def is_inside(where: Place, context: Context) -> bool:
 
 
 def told_files(
-    commands: Sequence[Command], texts: Iterable[str], folders: Folders, context: Context
+    commands: Sequence[SimpleCommand], texts: Iterable[str], folders: Folders, context: Context
 ) -> Iterator[FilePart]:
     """Yield what is read by each command that reads files named by other commands' output.
 
@@ -319,7 +319,7 @@ def told_files(
                 yield FilePart(name, Use.NAMED, where, program=program, writes=writes)
 
 
-def _reads_told(command: Command, *, open_globs: bool) -> str:
+def _reads_told(command: SimpleCommand, *, open_globs: bool) -> str:
     """Return a program that reads files named by other commands' output, if there is one.
 
     `open_globs`: some wildcards may match names unknown here.
@@ -342,7 +342,7 @@ def _reads_told(command: Command, *, open_globs: bool) -> str:
     return program if is_told else ""
 
 
-def _brought(commands: Sequence[Command]) -> tuple[str, ...]:
+def _brought(commands: Sequence[SimpleCommand]) -> tuple[str, ...]:
     """Return globs for all names that commands hand to each other; none if unknown."""
     every_glob: list[str] = []
     for command in commands:

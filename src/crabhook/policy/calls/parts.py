@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias
 from crabhook.data_files import names, tables
 from crabhook.datatypes import frozen
 from crabhook.model.jsontext import Value
-from crabhook.policy.paths import Place
+from crabhook.policy.paths import NamedFile
 from crabhook.vocabulary import vocabulary
 
 if TYPE_CHECKING:  # no rule needs a reader of shell lines before there is a line
-    from crabhook.policy.shell.script import Command
+    from crabhook.policy.shell.script import SimpleCommand
     from crabhook.policy.shell.unfold import Reading
 
 
@@ -88,7 +88,7 @@ class CommandPart:
 
     kind: ClassVar = "command"
     text: str
-    command: "Command"
+    command: "SimpleCommand"
     readings: tuple["Reading", ...]
     lines: frozenset[str]
     tools: frozenset[str]
@@ -124,7 +124,7 @@ class FilePart:
 
     text: str
     use: Use
-    places: tuple[Place, ...]
+    places: tuple[NamedFile, ...]
     tools: frozenset[str] = frozenset()
     glob: bool = False
     program: str = ""

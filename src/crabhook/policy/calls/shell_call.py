@@ -17,7 +17,7 @@ from crabhook.policy.calls.parts import CallKind, CommandPart, FilePart, Part, T
 from crabhook.policy.context import Context
 from crabhook.policy.paths import (
     LONGEST_PATH,
-    Place,
+    NamedFile,
     expand_home,
     is_within,
     normal,
@@ -28,7 +28,7 @@ from crabhook.policy.shell import programs
 from crabhook.policy.shell.interpreters import IsStream
 from crabhook.policy.shell.mentions import Mentions, mentions
 from crabhook.policy.shell.read import read_script
-from crabhook.policy.shell.script import Command, Flow, Redirect, Word
+from crabhook.policy.shell.script import Flow, Redirect, ShellWord, SimpleCommand
 from crabhook.policy.shell.unfold import lines, readings, unfold
 from crabhook.policy.shell.wrappers import is_brought_words, unwrapped
 
@@ -132,7 +132,7 @@ def _is_stream_in(folders: Folders, context: Context) -> IsStream:
     return is_stream
 
 
-def _applies_patch(command: Command) -> bool:
+def _applies_patch(command: SimpleCommand) -> bool:
     """Whether it is a name under which Codex takes a patch out of a shell line."""
     return any(basename(words[0].text) in _APPLY_PATCH for words in unwrapped(command))
 
@@ -154,7 +154,7 @@ def known_variables(cwd: str, context: Context) -> Mapping[str, Sequence[str]]:
 
 
 def _brought_files(
-    part: CommandPart, commands: Iterable[Command], *, feeds_text: bool
+    part: CommandPart, commands: Iterable[SimpleCommand], *, feeds_text: bool
 ) -> Iterator[FilePart]:
     """Yield what only the tool as a whole covers: files whose names are brought to the command.
 
@@ -186,7 +186,7 @@ def _is_root(cwd: str, context: Context) -> bool:
     return here.named == root.named or here.real == root.real
 
 
-def folders_of(cwd: str, commands: Iterable[Command], context: Context) -> Folders:
+def folders_of(cwd: str, commands: Iterable[SimpleCommand], context: Context) -> Folders:
     """Return every folder that a `cd` may have gone to; each may also have failed."""
     folders, sure = [cwd], True
     for command in commands:
@@ -204,7 +204,7 @@ def folders_of(cwd: str, commands: Iterable[Command], context: Context) -> Folde
     return Folders(tuple(folders[:_MAX_FOLDERS]), sure and len(folders) <= _MAX_FOLDERS)
 
 
-def _is_sure(folder: Word) -> bool:
+def _is_sure(folder: ShellWord) -> bool:
     if folder.raw in {"$HOME", '"$HOME"', "${HOME}", '"${HOME}"'}:
         return True
     return folder.fixed and not folder.is_afar and folder.text[:1] not in ("-", "+", "")
@@ -244,7 +244,7 @@ def _targets_of(redirect: Redirect, context: Context) -> Sequence[str]:
     return redirect.settled or names or (text,)
 
 
-def _names_of(target: Word) -> list[str]:
+def _names_of(target: ShellWord) -> list[str]:
     """Return all names of a target by its variables; what braces make, shells open apart."""
     return [name for name in target.names if name and not (target.glob or target.parts)]
 
@@ -258,7 +258,7 @@ def _is_from_outside(redirect: Redirect) -> bool:
 _TEMPORARY = ("/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp")  # noqa: S108 - read alone
 
 
-def _is_temporary(where: Place) -> bool:
+def _is_temporary(where: NamedFile) -> bool:
     """Whether a file is below the folder for temporary files, and so is where its name leads."""
     return all(
         any(is_within(name, top) and name != top for top in _TEMPORARY) for name in where.both
@@ -295,7 +295,9 @@ _BEGINS_UNKNOWN = re.compile(r"[\"']?\$(?!HOME\b|\{HOME\}|PWD\b|\{PWD\})[^/]*/[*
 """`"$X"/` and `$X/*`: all of the system where the variable is empty."""
 
 
-def removal_trouble(commands: Iterable[Command], folders: Sequence[str], context: Context) -> str:
+def removal_trouble(
+    commands: Iterable[SimpleCommand], folders: Sequence[str], context: Context
+) -> str:
     """Return why no rule may allow the line, if one of its commands removes too much."""
     for command in commands:
         words = unwrapped(command)[-1]
@@ -311,7 +313,7 @@ def removal_trouble(commands: Iterable[Command], folders: Sequence[str], context
     return ""
 
 
-def _targets(word: Word) -> Iterator[str]:
+def _targets(word: ShellWord) -> Iterator[str]:
     """Yield what a word may name; for wildcards that match all of a folder, the folder."""
     for text in (*word.values, *word.parts):
         whole = text.rstrip("/") or text[:1]

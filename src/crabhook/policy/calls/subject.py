@@ -11,7 +11,7 @@ from posixpath import basename
 from crabhook.policy.shell.interpreters import is_interpreter
 from crabhook.policy.shell.programs import listed
 from crabhook.policy.shell.read import read_script
-from crabhook.policy.shell.script import Command, Flow
+from crabhook.policy.shell.script import Flow, SimpleCommand
 from crabhook.policy.shell.unfold import behind_gits_options, readings
 from crabhook.policy.shell.wrappers import WRAPPED, unwrapped
 
@@ -52,7 +52,7 @@ def subject_of_line(text: str) -> str:
     return ", ".join(dict.fromkeys([*(telling or heads), *written]))
 
 
-def _reads_its_program(command: Command) -> bool:
+def _reads_its_program(command: SimpleCommand) -> bool:
     """Whether an interpreter runs what comes by its input, which only the whole line tells."""
     words = unwrapped(command)[-1]
     return is_interpreter(basename(words[0].text)) and all(
@@ -60,13 +60,13 @@ def _reads_its_program(command: Command) -> bool:
     )
 
 
-def _only_shows(command: Command) -> bool:
+def _only_shows(command: SimpleCommand) -> bool:
     """Whether a command only shortens or sorts what comes by its pipe."""
     name, *rest = (word.text for word in command.words)
     return name in _SHOWS and all(word[:1] == "-" or word.isdecimal() for word in rest)
 
 
-def _head(command: Command) -> str:
+def _head(command: SimpleCommand) -> str:
     """Return what a command runs; all its words where a rule too would have to say them all."""
     plain = [reading for reading in readings(command) if not reading.assigned]
     if not plain or plain[-1].exact or plain[-1].starts:

@@ -10,10 +10,10 @@ from crabhook.model.card import Where
 from crabhook.policy.calls.mentioned_files import STREAMS, Folders, searched
 from crabhook.policy.effects import objects
 from crabhook.policy.effects.line import SHOWERS, LineFacts, find_roots
-from crabhook.policy.effects.table import Aside, CallWords, Interpreter, chosen_words, table
+from crabhook.policy.effects.table import Aside, CallWords, InterpreterProgram, chosen_words, table
 from crabhook.policy.shell.hidden import SHELLS, Argv, Inner, inner, reads_script
 from crabhook.policy.shell.read import read_script
-from crabhook.policy.shell.script import Command, Flow, Word
+from crabhook.policy.shell.script import Flow, ShellWord, SimpleCommand
 from crabhook.policy.shell.starting import starts_another
 
 FILES = frozenset({"paths", "first", "rest", "last", "before", "find"})
@@ -45,8 +45,8 @@ class Reader:
         self.saved: set[str] = set()
         self.searches: dict[objects.Search, None] = {}
         self.away: dict[Argv, str] = {}  # what runs elsewhere, with where that is
-        self.own_words: dict[tuple[Word, ...], int] = {}  # of commands that bring such
-        self._at, self._command = "", Command(())
+        self.own_words: dict[tuple[ShellWord, ...], int] = {}  # of commands that bring such
+        self._at, self._command = "", SimpleCommand(())
 
     def tell(self, name: str, subject: objects.Subject | str = "") -> None:
         """Add an effect and its object."""
@@ -55,7 +55,7 @@ class Reader:
         is_disk = named.device and name in ("writes", "empties", "deletes", "moves")
         self.effects.append(("disk" if is_disk else name, named))
 
-    def read(self, command: Command, *, sure: bool, depth: int = 0) -> None:
+    def read(self, command: SimpleCommand, *, sure: bool, depth: int = 0) -> None:
         """Read a command's effects; `sure`: an unknown name is reported."""
         before = len(self.effects)
         self._command = self._command if self._at else command
@@ -287,7 +287,7 @@ class Reader:
         else:
             self.tell("runs-outside", subject.text)
 
-    def _interpret(self, interpreter: Interpreter, argv: Argv, depth: int) -> None:
+    def _interpret(self, interpreter: InterpreterProgram, argv: Argv, depth: int) -> None:
         """Add what an interpreter runs: a text, a module, a file, or its input."""
         words = argv[1:]
         codes = [at for at, word in enumerate(words) if word.partition("=")[0] in interpreter.code]
@@ -316,7 +316,12 @@ class Reader:
             self._runs_operand(interpreter, operands, words, verb=first in interpreter.verbs)
 
     def _runs_operand(
-        self, interpreter: Interpreter, operands: Sequence[str], words: Sequence[str], *, verb: bool
+        self,
+        interpreter: InterpreterProgram,
+        operands: Sequence[str],
+        words: Sequence[str],
+        *,
+        verb: bool,
     ) -> None:
         file = operands[0] if operands else ""
         if file in ("", "-", "/dev/stdin"):

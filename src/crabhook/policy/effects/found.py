@@ -15,7 +15,7 @@ from crabhook.policy.effects.table import EffectKind, table
 from crabhook.policy.paths import Bases, place
 from crabhook.policy.protected import Protected
 from crabhook.policy.shell.programs import NAMES_ONLY, READ_NOTHING
-from crabhook.policy.shell.script import Command
+from crabhook.policy.shell.script import SimpleCommand
 
 MOST_EFFECTS = 8  # shown; the rest are counted
 MOST_OBJECTS = 3  # of one effect
@@ -137,7 +137,7 @@ def _counted(unknown: Iterable[str]) -> tuple[str, ...]:
 
 
 def chosen_by_wildcards(
-    commands: Iterable[Command], folders: Folders, findings: RiskFindings
+    commands: Iterable[SimpleCommand], folders: Folders, findings: RiskFindings
 ) -> Iterator[Search]:
     """Yield the folders in which a shell's wildcards choose files whose text a command shows."""
     for part in named_files(commands, folders.all, findings.context):

@@ -10,7 +10,7 @@ from crabhook.policy.context import all_alternatives
 from crabhook.policy.effects.objects import BROUGHT, DOUBT
 from crabhook.policy.shell.hidden import Argv
 from crabhook.policy.shell.programs import CONTENT_READERS, NAMES_ONLY
-from crabhook.policy.shell.script import Command, Flow, Script, Word
+from crabhook.policy.shell.script import Flow, Script, ShellWord, SimpleCommand
 from crabhook.policy.shell.unfold import spellings
 from crabhook.policy.shell.wrappers import read_xargs
 
@@ -69,7 +69,7 @@ class LineFacts:
         self.found_globs = _found_globs(finds if self.find_acts else fed)
         self.tracked = any(basename(texts[0]) in ("git", "rg") for texts in fed)
 
-    def argvs(self, command: Command) -> Iterator[Argv]:
+    def argvs(self, command: SimpleCommand) -> Iterator[Argv]:
         """Yield the words that a command may come to, those in doubt marked by DOUBT."""
         choices = [tuple(self._texts(word)) for word in command.words]
         most = max(map(len, choices))
@@ -80,7 +80,7 @@ class LineFacts:
         if not command.words[0].fixed:
             yield from map(tuple, islice(spellings(command), MAX_SPELLED))
 
-    def _texts(self, word: Word) -> Iterator[tuple[str, ...]]:
+    def _texts(self, word: ShellWord) -> Iterator[tuple[str, ...]]:
         """Yield the words that a word may become."""
         if word.fixed:
             yield (word.text,)
@@ -111,7 +111,7 @@ class LineFacts:
         only = not re.search(rf"(?<![\w${{-]){name}(?![\w=])", self._text)
         return bool(values) and only and ".." not in raw and all(map(_MKTEMP.fullmatch, values))
 
-    def _is_brought(self, command: Command) -> bool:
+    def _is_brought(self, command: SimpleCommand) -> bool:
         """Whether unknown names follow the words of a hidden command."""
         texts = [word.text for word in command.words]
         return command.hidden and any(

@@ -8,7 +8,7 @@ from crabhook.datatypes import frozen
 from crabhook.model.card import Where
 from crabhook.policy.calls.mentioned_files import STREAMS, Folders
 from crabhook.policy.context import Context, fits_shell_glob, selects
-from crabhook.policy.paths import LONGEST_PATH, Place, expand_home, is_within, places_in
+from crabhook.policy.paths import LONGEST_PATH, NamedFile, expand_home, is_within, places_in
 
 DOUBT = "\x1f"
 """What a word begins with whose text is only known when the line runs; then as it is written."""
@@ -124,14 +124,14 @@ class Scene:
         device = worst.named.startswith("/dev/") and not worst.named.startswith("/dev/shm/")  # noqa: S108
         return Subject(self._shown(word, worst, where), where, device)
 
-    def places(self, word: str) -> tuple[Place, ...]:
+    def places(self, word: str) -> tuple[NamedFile, ...]:
         """Return where a file of this name may be; nothing where that is not known."""
         path = expand_home(word, self.context.home)
         if len(path) > LONGEST_PATH or word.startswith(DOUBT):
             return ()
         return places_in(path, self.folders.all, self.context)
 
-    def _where(self, file: Place) -> Where:
+    def _where(self, file: NamedFile) -> Where:
         return max(map(self._where_named, file.both))
 
     def _where_named(self, path: str) -> Where:
@@ -140,7 +140,7 @@ class Scene:
         below = any(is_within(path, folder) and path != folder for folder in _TEMPORARY)
         return Where.TEMPORARY if below else Where.OUTSIDE
 
-    def _shown(self, word: str, file: Place, where: Where) -> str:
+    def _shown(self, word: str, file: NamedFile, where: Where) -> str:
         """Return a file's name, relative to the project if near, else absolute or from home."""
         project, home, named = self.context.project, self.context.home, file.named
         slash = "/" if word.endswith("/") and len(word) > 1 else ""

@@ -29,7 +29,7 @@ from crabhook.policy.protected import Protected
 from crabhook.policy.rule import RiskRule, RuleSet
 from crabhook.policy.shell.programs import MOVES, PRINTERS
 from crabhook.policy.shell.read import ODD_LETTER, read_script
-from crabhook.policy.shell.script import Command, Flow, Redirect, Script
+from crabhook.policy.shell.script import Flow, Redirect, Script, SimpleCommand
 from crabhook.policy.shell.unfold import hidden_command, lines, unfold
 
 MOST_UNREAD = 8 * 1024  # letters of a line that is not read, in which words are looked for
@@ -111,7 +111,7 @@ def _of_line(line: CommandLine, findings: RiskFindings) -> None:
         findings.tell("deletes-all")
 
 
-def _as_written(command: Command) -> Command:
+def _as_written(command: SimpleCommand) -> SimpleCommand:
     """Return a hidden command with its original wildcards."""
     if not command.hidden:
         return command
@@ -120,7 +120,7 @@ def _as_written(command: Command) -> Command:
 
 
 def _read_all(
-    commands: Sequence[Command], script: Script, facts: LineFacts, near: Reader, far: Reader
+    commands: Sequence[SimpleCommand], script: Script, facts: LineFacts, near: Reader, far: Reader
 ) -> None:
     """Read each command: hidden ones with `far`, since they may run elsewhere.
 
@@ -137,11 +137,11 @@ def _read_all(
             far.read(command, sure=not (script.troubles or command.words in tails or heard))
 
 
-def _words(command: Command) -> tuple[str, ...]:
+def _words(command: SimpleCommand) -> tuple[str, ...]:
     return tuple(word.text for word in command.words)
 
 
-def _narrowed(text: str, folders: Folders, commands: Iterable[Command]) -> Folders:
+def _narrowed(text: str, folders: Folders, commands: Iterable[SimpleCommand]) -> Folders:
     """Return where a line runs, without the folder that its first `cd` surely left."""
     moves = sum(command.words[0].text in MOVES for command in commands)
     if moves == 1 and folders.sure and len(folders.all) == 2 and _CHAINED.fullmatch(text):
@@ -190,7 +190,7 @@ def _of_redirects(redirects: Iterable[Redirect], scene: Scene, findings: RiskFin
 
 
 def _of_protected(
-    commands: Sequence[Command],
+    commands: Sequence[SimpleCommand],
     facts: LineFacts,
     near: Reader,
     folders: Folders,

@@ -83,7 +83,7 @@ class EffectForm:
 
 
 @frozen
-class Interpreter:
+class InterpreterProgram:
     """A program that runs other programs' texts; `verbs`: words before the name of the file."""
 
     title: str
@@ -104,7 +104,7 @@ class Table:
 
     kinds: Mapping[str, EffectKind]
     forms: Mapping[str, Sequence[EffectForm]]
-    interpreters: Mapping[str, Interpreter]
+    interpreters: Mapping[str, InterpreterProgram]
     valued: Mapping[str, frozenset[str]]
     protected: Mapping[str, EffectKind]
     tools: Mapping[str, tuple[tuple[str, str], ...]]
@@ -307,5 +307,11 @@ def _effects(text: str, kinds: Collection[str], where: str) -> tuple[tuple[str, 
     return tuple(effects)
 
 
-def _interpreter(*, code: str = "", valued: str = "", verbs: str = "", **rest: Any) -> Interpreter:  # noqa: ANN401 - of a table
-    return Interpreter(code=names(code), valued=names(valued), verbs=names(verbs), **rest)
+def _interpreter(
+    *,
+    code: str = "",
+    valued: str = "",
+    verbs: str = "",
+    **rest: Any,  # noqa: ANN401 - of a table
+) -> InterpreterProgram:
+    return InterpreterProgram(code=names(code), valued=names(valued), verbs=names(verbs), **rest)

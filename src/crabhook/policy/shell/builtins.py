@@ -11,7 +11,7 @@ from crabhook.policy.shell.conditions import plain_test
 from crabhook.policy.shell.expansion import read_arithmetic
 from crabhook.policy.shell.line import Line, UnreadableError
 from crabhook.policy.shell.programs import NUMBER_PRINTERS, OPENERS, READERS, listed, patterns
-from crabhook.policy.shell.script import ANY, PRINTED, Atom, Command, Word
+from crabhook.policy.shell.script import ANY, PRINTED, Atom, ShellWord, SimpleCommand
 from crabhook.policy.shell.wrappers import WRAPPED, is_plain, unwrapped
 
 DECLARING = listed("builtins", "declaring")
@@ -31,10 +31,10 @@ _ASKED = listed("builtins", "asked")  # whose every use is asked about
 
 MAX_SCRIPTS = 3  # in one another
 
-_Form = Callable[[Sequence[Word], Line], str]
+_Form = Callable[[Sequence[ShellWord], Line], str]
 
 
-def builtin_trouble(command: Command, line: Line) -> Iterator[str]:
+def builtin_trouble(command: SimpleCommand, line: Line) -> Iterator[str]:
     """Yield why the command, or what its wrappers run, is no use of a builtin that rules know."""
     for words in unwrapped(command):
         name = words[0].text
@@ -50,18 +50,18 @@ def is_taken(name: str) -> bool:
     return any(name in group for group in groups)
 
 
-def _numbers(words: Sequence[Word], line: Line) -> str:
+def _numbers(words: Sequence[ShellWord], line: Line) -> str:
     """`exit 1`, `shift $n`: zsh computes the arguments."""
     for word in words[1:]:
         line.findings.variables.must_count(word.atoms or (ANY,), words[0].text)
     return ""
 
 
-def _unknown(words: Sequence[Word]) -> str:
+def _unknown(words: Sequence[ShellWord]) -> str:
     return f"{words[0].text} in a form that rules do not know"
 
 
-def _declare(words: Sequence[Word], line: Line) -> str:
+def _declare(words: Sequence[ShellWord], line: Line) -> str:
     """`export A=1`: literal names, none that changes what runs, no evaluated value."""
     variables, name = line.findings.variables, words[0].text
     rest, flags = list(words[1:]), ""
@@ -92,7 +92,7 @@ def _declare(words: Sequence[Word], line: Line) -> str:
     return ""
 
 
-def _read(words: Sequence[Word], line: Line) -> str:
+def _read(words: Sequence[ShellWord], line: Line) -> str:
     """`read -r a b`: options without names, then literal names."""
     rest = list(words[1:])
     while rest and rest[0].raw.startswith("-"):
@@ -114,8 +114,8 @@ def _read(words: Sequence[Word], line: Line) -> str:
 
 
 def _sets(
-    words: Sequence[Word],
-    targets: Sequence[Word],
+    words: Sequence[ShellWord],
+    targets: Sequence[ShellWord],
     line: Line,
     atoms: tuple[Atom, ...] = (ANY,),
     values: Sequence[str] = (),
@@ -127,7 +127,7 @@ def _sets(
     return ""
 
 
-def _mapfile(words: Sequence[Word], line: Line) -> str:
+def _mapfile(words: Sequence[ShellWord], line: Line) -> str:
     rest = [word for word in words[1:] if word.raw != "-t"]
     if rest and rest[0].raw == "-d" and len(rest) > 1 and rest[1].fixed:
         rest = rest[2:]
@@ -137,7 +137,7 @@ def _mapfile(words: Sequence[Word], line: Line) -> str:
     return _sets(words, rest, line)
 
 
-def _printf(words: Sequence[Word], line: Line) -> str:
+def _printf(words: Sequence[ShellWord], line: Line) -> str:
     """`printf '%s' …`: a literal format; arguments for numbers must be numbers."""
     rest = list(words[1:])
     if len(rest) > 1 and rest[0].raw == "-v":
@@ -157,7 +157,7 @@ def _printf(words: Sequence[Word], line: Line) -> str:
     return ""
 
 
-def _numbers_given(letters: str, arguments: Sequence[Word], line: Line) -> str:
+def _numbers_given(letters: str, arguments: Sequence[ShellWord], line: Line) -> str:
     """Require a number wherever one is printed; a word may become several."""
     whole = all(word.fixed or all(atom.joined for atom in word.atoms) for word in arguments)
     for at, word in enumerate(arguments):
@@ -168,7 +168,7 @@ def _numbers_given(letters: str, arguments: Sequence[Word], line: Line) -> str:
     return ""
 
 
-def _trap(words: Sequence[Word], line: Line) -> str:
+def _trap(words: Sequence[ShellWord], line: Line) -> str:
     """`trap 'commands' EXIT`: the commands count as the line's."""
     rest = words[1:]
     if not rest or not all(word.fixed for word in rest):
@@ -182,7 +182,7 @@ def _trap(words: Sequence[Word], line: Line) -> str:
     return trouble
 
 
-def _eval(words: Sequence[Word], line: Line) -> str:
+def _eval(words: Sequence[ShellWord], line: Line) -> str:
     if len(words) < 2 or not all(word.fixed for word in words):
         return "eval of what is only known when it runs"
     return _script(" ".join(word.text for word in words[1:]), line)
@@ -202,7 +202,7 @@ def _script(text: str, line: Line) -> str:
     return ""
 
 
-def _let(words: Sequence[Word], line: Line) -> str:
+def _let(words: Sequence[ShellWord], line: Line) -> str:
     for word in words[1:]:
         if not word.fixed:
             return _unknown(words)
@@ -213,7 +213,7 @@ def _let(words: Sequence[Word], line: Line) -> str:
     return ""
 
 
-def _set(words: Sequence[Word], _line: Line) -> str:
+def _set(words: Sequence[ShellWord], _line: Line) -> str:
     rest = list(words[1:])
     while rest and rest[0].fixed and rest[0].raw[:1] in ("-", "+") and rest[0].raw != "--":
         option = rest.pop(0).raw
@@ -226,7 +226,7 @@ def _set(words: Sequence[Word], _line: Line) -> str:
     return ""
 
 
-def _source(words: Sequence[Word], line: Line) -> str:
+def _source(words: Sequence[ShellWord], line: Line) -> str:
     line.findings.variables.forgotten = True
     if len(words) < 2 or not words[1].fixed:
         return "a script whose name is only known when it runs"

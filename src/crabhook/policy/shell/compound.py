@@ -7,7 +7,7 @@ from crabhook.policy.shell.builtins import is_taken
 from crabhook.policy.shell.conditions import double_test
 from crabhook.policy.shell.expansion import read_arithmetic
 from crabhook.policy.shell.line import Line, UnreadableError
-from crabhook.policy.shell.script import ANY, Command, Word
+from crabhook.policy.shell.script import ANY, ShellWord, SimpleCommand
 from crabhook.policy.shell.words import read_word
 from crabhook.policy.shell.wrappers import is_plain
 
@@ -21,7 +21,7 @@ def read(line: Line, word: str) -> None:
     if word == "[[":
         start = line.at
         words = double_test(line)
-        line.findings.add(Command(tuple(words), source=line.text[start : line.at]))
+        line.findings.add(SimpleCommand(tuple(words), source=line.text[start : line.at]))
         return
     line.at += len(word)
     match word:
@@ -137,7 +137,7 @@ def _patterns(line: Line) -> None:
         line.expect("|")
 
 
-def function(line: Line, name: Word | None = None) -> None:
+def function(line: Line, name: ShellWord | None = None) -> None:
     """Take a function: its name, where that was not read yet, its brackets and its body."""
     line.blanks()
     named = name is not None

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from crabhook.policy.shell.line import Line, UnreadableError, Variables
 from crabhook.policy.shell.programs import listed
-from crabhook.policy.shell.script import ANY, Atom, AtomKind, Flow, Redirect, Word
+from crabhook.policy.shell.script import ANY, Atom, AtomKind, Flow, Redirect, ShellWord
 from crabhook.policy.shell.words import read_word
 
 _UNARY, _BINARY = listed("tests", "unary"), listed("tests", "binary")
@@ -20,7 +20,7 @@ _ALTERNATIVE = re.compile(r"[ \t]*(?:! )?(?:-|\"?\$\{?(?P<name>[A-Za-z]\w*)\}?\"
 _REGEX = re.compile(r"[^ \t\n;&<>'`]*")
 
 
-def plain_test(words: Sequence[Word], variables: Variables) -> str:
+def plain_test(words: Sequence[ShellWord], variables: Variables) -> str:
     """Return why a `[` or `test` may do more than compare; empty if it cannot."""
     name, *rest = words
     if name.text == "[":
@@ -38,7 +38,7 @@ def plain_test(words: Sequence[Word], variables: Variables) -> str:
     return "a test of more than two words, which shells read apart" if len(rest) > 3 else ""
 
 
-def _unary(operator: Word, operand: Word, variables: Variables) -> str:
+def _unary(operator: ShellWord, operand: ShellWord, variables: Variables) -> str:
     if not operator.fixed:
         return "a test whose operator is only known when it runs"
     if operator.text in _UNARY:
@@ -51,7 +51,7 @@ def _unary(operator: Word, operand: Word, variables: Variables) -> str:
     return f"a test by {operator.raw}, which rules do not know"
 
 
-def _binary(left: Word, operator: Word, right: Word, variables: Variables) -> str:
+def _binary(left: ShellWord, operator: ShellWord, right: ShellWord, variables: Variables) -> str:
     if not operator.fixed:
         return "a test whose operator is only known when it runs"
     if operator.text in _COUNTING:
@@ -60,9 +60,9 @@ def _binary(left: Word, operator: Word, right: Word, variables: Variables) -> st
     return "" if operator.text in _BINARY else f"a test by {operator.raw}, which rules do not know"
 
 
-def double_test(line: Line) -> list[Word]:
+def double_test(line: Line) -> list[ShellWord]:
     """Take `[[ … ]]`; return its words."""
-    words: list[Word] = []
+    words: list[ShellWord] = []
     _own(line, words, "[[")
     with line.nested():
         _either(line, words)
@@ -72,13 +72,13 @@ def double_test(line: Line) -> list[Word]:
     return words
 
 
-def _own(line: Line, words: list[Word], text: str) -> None:
+def _own(line: Line, words: list[ShellWord], text: str) -> None:
     """Take a keyword of the test that belongs to the shell."""
     line.expect(text)
-    words.append(Word(text, (text,)))
+    words.append(ShellWord(text, (text,)))
 
 
-def _either(line: Line, words: list[Word]) -> None:
+def _either(line: Line, words: list[ShellWord]) -> None:
     while True:
         _one(line, words)
         line.blanks()
@@ -99,7 +99,7 @@ def _check_next(line: Line) -> None:
         line.findings.variables.outside.add(match["name"])
 
 
-def _one(line: Line, words: list[Word]) -> None:
+def _one(line: Line, words: list[ShellWord]) -> None:
     line.blanks()
     while line.plain_word() == "!":
         _own(line, words, "!")
@@ -125,8 +125,8 @@ def _one(line: Line, words: list[Word]) -> None:
         _compare(line, words, first, match[0])
 
 
-def _compare(line: Line, words: list[Word], first: Word, operator: str) -> None:
-    words.append(Word(operator, (operator,)))
+def _compare(line: Line, words: list[ShellWord], first: ShellWord, operator: str) -> None:
+    words.append(ShellWord(operator, (operator,)))
     line.blanks()
     if operator == "=~":
         _check_regex(line)

@@ -16,7 +16,14 @@ from crabhook.data_files import names, tables
 from crabhook.datatypes import frozen
 from crabhook.policy.shell.hidden import NAMES_A_PROGRAM, RUNNERS, SHELLS
 from crabhook.policy.shell.programs import PRINTERS, READERS, SYSTEM_PROGRAM, listed, writes
-from crabhook.policy.shell.script import NUMBER, Assignment, AtomKind, Command, Redirect, Word
+from crabhook.policy.shell.script import (
+    NUMBER,
+    Assignment,
+    AtomKind,
+    Redirect,
+    ShellWord,
+    SimpleCommand,
+)
 from crabhook.policy.shell.starting import may_start_another
 from crabhook.policy.shell.wrappers import is_plain, is_safe, unwrapped
 
@@ -94,7 +101,9 @@ def no_stream(_name: str) -> bool:
 
 
 def starts_untold(
-    commands: Sequence[Command], redirects: Iterable[Redirect], is_stream: IsStream = no_stream
+    commands: Sequence[SimpleCommand],
+    redirects: Iterable[Redirect],
+    is_stream: IsStream = no_stream,
 ) -> str:
     """Return why unnamed programs may start, in words for a person; empty if none."""
     calls = [_innermost(command) for command in commands if command.words]
@@ -115,23 +124,23 @@ def starts_untold(
     return ""
 
 
-def _writes_its_own(calls: Sequence["_Call"]) -> bool:
+def _writes_its_own(calls: Sequence["_InnerCommand"]) -> bool:
     """Whether all that the line may write is what its one command that runs files prints."""
     others = [call for call in calls if not _runs_files(call)]
     return len(calls) - len(others) == 1 and all(call.name in _PRINTS_NOTHING for call in others)
 
 
 @frozen
-class _Call:
+class _InnerCommand:
     """A command inside its wrappers, with what is set before it; `fed`: `xargs` adds words."""
 
     name: str
-    words: Sequence[Word]
+    words: Sequence[ShellWord]
     assignments: tuple[Assignment, ...] = ()
     fed: bool = False
 
 
-def _innermost(command: Command) -> _Call:
+def _innermost(command: SimpleCommand) -> _InnerCommand:
     """Look through the wrappers that leave their command as it is, `env` among them."""
     assignments = list(command.assignments)
     fed = False
@@ -141,11 +150,11 @@ def _innermost(command: Command) -> _Call:
         words = readings[-1]
         rest = _behind_env(words, assignments) or _behind_run(words)
         if not rest:
-            return _Call(basename(words[0].text), words, tuple(assignments), fed)
-        command = Command(tuple(rest))
+            return _InnerCommand(basename(words[0].text), words, tuple(assignments), fed)
+        command = SimpleCommand(tuple(rest))
 
 
-def _behind_env(words: Sequence[Word], assignments: list[Assignment]) -> Sequence[Word]:
+def _behind_env(words: Sequence[ShellWord], assignments: list[Assignment]) -> Sequence[ShellWord]:
     """Return what a plain `env` runs, and add what it sets."""
     if basename(words[0].text) != "env":
         return ()
@@ -162,7 +171,7 @@ def _behind_env(words: Sequence[Word], assignments: list[Assignment]) -> Sequenc
     return () if not rest or not rest[0].fixed or rest[0].text[:1] == "-" else rest
 
 
-def _behind_run(words: Sequence[Word]) -> Sequence[Word]:
+def _behind_run(words: Sequence[ShellWord]) -> Sequence[ShellWord]:
     """Return what `uv run` and its like run, where nothing stands between."""
     if len(words) < 3 or not all(word.fixed for word in words[:3]):
         return ()
@@ -181,7 +190,7 @@ def _form_of(name: str) -> InterpreterForm:
     return _FORMS.get(name) or _FORMS.get(plain) or _NO_OPTIONS
 
 
-def _why(call: _Call, is_stream: IsStream) -> str:
+def _why(call: _InnerCommand, is_stream: IsStream) -> str:
     """Return why this command may start what no word names."""
     name, words = call.name, call.words
     if not words[0].fixed:
@@ -197,7 +206,7 @@ def _why(call: _Call, is_stream: IsStream) -> str:
     return "" if closed else f"what {name} runs is only known when it runs"
 
 
-def _is_in_closed_form(call: _Call, is_stream: IsStream) -> bool:
+def _is_in_closed_form(call: _InnerCommand, is_stream: IsStream) -> bool:
     """Whether an interpreter of any kind is given what surely starts nothing, or a plain file."""
     name, words = call.name, call.words[1:]
     if name in _AWK:
@@ -210,7 +219,7 @@ def _is_in_closed_form(call: _Call, is_stream: IsStream) -> bool:
     return _make_is_closed(call, is_stream) if name in _MAKE else _is_closed(call, is_stream)
 
 
-def _why_set(call: _Call) -> str:
+def _why_set(call: _InnerCommand) -> str:
     """Return why a variable that is set before the command may change what it runs."""
     if not call.assignments:
         return ""
@@ -238,7 +247,7 @@ def _is_read_as_script(assignment: Assignment) -> bool:
     return bool(named) and assignment.value.fixed
 
 
-def _is_closed(call: _Call, is_stream: IsStream) -> bool:
+def _is_closed(call: _InnerCommand, is_stream: IsStream) -> bool:
     """Whether an interpreter has known options, a fixed file, and arguments."""
     form, words = _form_of(call.name), call.words[1:]
     first = words[0].text if words and words[0].fixed else ""
@@ -271,7 +280,7 @@ def _is_read(name: str) -> bool:
 class _Options:
     """The options of a form that words begin with, and the `rest` behind them."""
 
-    def __init__(self, form: InterpreterForm, words: Sequence[Word]) -> None:
+    def __init__(self, form: InterpreterForm, words: Sequence[ShellWord]) -> None:
         self.tells = self.many = False
         at = 0
         while at < len(words) and words[at].fixed and not self.tells:
@@ -288,7 +297,7 @@ class _Options:
         self.rest = words[at:]
 
 
-def _is_known_module(words: Sequence[Word], *, fed: bool) -> bool:
+def _is_known_module(words: Sequence[ShellWord], *, fed: bool) -> bool:
     if not words or not words[0].fixed or not _MODULE.fullmatch(words[0].text):
         return False
     if words[0].text in _COMPILING:
@@ -302,12 +311,12 @@ def _is_known_module(words: Sequence[Word], *, fed: bool) -> bool:
     )
 
 
-def _all_known(words: Iterable[Word]) -> bool:
+def _all_known(words: Iterable[ShellWord]) -> bool:
     """Whether no word may turn out to be an option that the line does not write."""
     return not any(word.begins_open for word in words)
 
 
-def _is_plain_file(word: Word, is_stream: IsStream) -> bool:
+def _is_plain_file(word: ShellWord, is_stream: IsStream) -> bool:
     """Whether the word is surely the name of a file, and no stream."""
     text = word.text
     if not word.fixed or not text or text[:1] in ("-", "+", "@") or _SCHEME.match(text):
@@ -318,15 +327,15 @@ def _is_plain_file(word: Word, is_stream: IsStream) -> bool:
 _MAKE_FILE = re.compile(r"(?:-[fC]|--(?:file|directory|makefile)=)(?P<file>.*)", re.DOTALL)
 
 
-def _with_digits(word: Word) -> Word:
+def _with_digits(word: ShellWord) -> ShellWord:
     """Return the word with digits in place of those that only the running line knows."""
     if word.fixed or len(word.names) != 1 or "*" in word.raw or word.glob:
         return word
     text = word.names[0].replace("*", "1")
-    return Word(text, (text,))
+    return ShellWord(text, (text,))
 
 
-def _make_is_closed(call: _Call, is_stream: IsStream) -> bool:
+def _make_is_closed(call: _InnerCommand, is_stream: IsStream) -> bool:
     """Whether `make` has known options, plain files of rules, targets, and settings of no text."""
     form, words = _FORMS["make"], [_with_digits(word) for word in call.words[1:]]
     if call.fed or not all(word.fixed for word in words):
@@ -362,7 +371,7 @@ _AWK_FLAG = re.compile(r"-F.*|-v.+|--(?:field-separator|assign)=.*|--(?:posix|re
 _AWK_VALUED = ("-F", "-v", "--field-separator", "--assign")
 
 
-def _awk_is_harmless(call: _Call, is_stream: IsStream) -> bool:
+def _awk_is_harmless(call: _InnerCommand, is_stream: IsStream) -> bool:
     """Whether each program text of awk is written out and starts nothing, or is in a plain file."""
     words, in_file = [*call.words[1:]], False
     while words and words[0].text[:1] == "-":
@@ -380,7 +389,7 @@ def _awk_is_harmless(call: _Call, is_stream: IsStream) -> bool:
     return in_file or (bool(words) and _starts_nothing(words[0]))
 
 
-def _starts_nothing(word: Word) -> bool:
+def _starts_nothing(word: ShellWord) -> bool:
     """Whether an awk program is known but for numbers, and has no way to start a program."""
     if not word.fixed and not all(
         atom.kind is AtomKind.TEXT or atom == NUMBER for atom in word.atoms
@@ -408,10 +417,10 @@ _SED_COMMAND = (
 _SED = re.compile(rf"\s*+{_SED_COMMAND}(?:[^\S\n]*+[;\n]\s*+{_SED_COMMAND})*\s*+;?\s*+", re.DOTALL)
 
 
-def sed_is_harmless(words: Sequence[Word]) -> bool:
+def sed_is_harmless(words: Sequence[ShellWord]) -> bool:
     """Whether each sed script has only commands that start nothing, from a closed list."""
-    scripts: list[Word] = []
-    operands: list[Word] = []
+    scripts: list[ShellWord] = []
+    operands: list[ShellWord] = []
     has_script, rest = False, iter(words)
     for word in rest:
         if word.text in ("-e", "--expression", "-ne", "-Ee", "-nEe"):
@@ -427,7 +436,7 @@ def sed_is_harmless(words: Sequence[Word]) -> bool:
     return all(word.fixed and (_SED.fullmatch(word.text) or not word.text) for word in scripts)
 
 
-def _hides_interpreter(call: _Call) -> bool:
+def _hides_interpreter(call: _InnerCommand) -> bool:
     """Whether a program that is not known to run nothing is told to run an interpreter.
 
     An interpreter's name alone (`brew install node`) starts none.
@@ -459,7 +468,7 @@ def _is_program(name: str) -> bool:
     return others or bool(_INTERPRETERS.fullmatch(name))
 
 
-def _runs_files(call: _Call) -> bool:
+def _runs_files(call: _InnerCommand) -> bool:
     """Whether the command runs files by their names, or those of the project."""
     name, first = call.name, call.words[0].text
     if "/" in first and not SYSTEM_PROGRAM.fullmatch(first):
@@ -471,7 +480,7 @@ def _runs_files(call: _Call) -> bool:
     return name in _RUNS_PROJECT or name in _MAKE
 
 
-def _only_tells(call: _Call) -> bool:
+def _only_tells(call: _InnerCommand) -> bool:
     if len(call.words) > 1 and _form_of(call.name).tells.fullmatch(call.words[1].text):
         return True
     name = call.name
@@ -486,7 +495,7 @@ def _is_code(name: str) -> bool:
     return not _INERT.fullmatch(name) or bool(_CODE.fullmatch(name))
 
 
-def _written(calls: Iterable[_Call], redirects: Iterable[Redirect]) -> Iterator[str]:
+def _written(calls: Iterable[_InnerCommand], redirects: Iterable[Redirect]) -> Iterator[str]:
     """Yield the last name parts of all files that the line may write."""
     for redirect in redirects:
         yield from (name for name in redirect.written if name)
@@ -505,7 +514,7 @@ def _written(calls: Iterable[_Call], redirects: Iterable[Redirect]) -> Iterator[
         yield from (name for name in named if name not in ("", ".") and name[:1] != "-")
 
 
-def _makes_unnamed(call: _Call) -> bool:
+def _makes_unnamed(call: _InnerCommand) -> bool:
     """Whether the command may make or change a file that none of its words names."""
     name, texts = call.name, [word.text for word in call.words[1:]]
     if name in _MAKES_MORE and any(map(_MAKES_MORE[name].fullmatch, texts)):
@@ -519,7 +528,7 @@ def _makes_unnamed(call: _Call) -> bool:
     return name in _MAKES_UNNAMED
 
 
-def _is_given_one_of(call: _Call, written: Collection[str]) -> bool:
+def _is_given_one_of(call: _InnerCommand, written: Collection[str]) -> bool:
     """Whether the command runs, or hands to an unknown program, a file that the line writes."""
     first = call.words[0].text
     if "/" in first and call.name in written:

@@ -21,11 +21,11 @@ from crabhook.policy.shell.script import (
     WRITTEN,
     Atom,
     AtomKind,
-    Command,
+    OutputShape,
     Redirect,
-    Shape,
+    ShellWord,
+    SimpleCommand,
     Span,
-    Word,
 )
 from crabhook.policy.shell.wrappers import is_plain
 
@@ -167,7 +167,7 @@ class Variables:
                 todo += copies[name]
         return unfit
 
-    def names(self, word: Word) -> tuple[str, ...] | None:
+    def names(self, word: ShellWord) -> tuple[str, ...] | None:
         """Return every text that a word can be; None where the line does not tell them all.
 
         Digits that are not known are a `*`, as wildcards are.
@@ -318,7 +318,7 @@ class LineFindings:
         inherited: frozenset[str],
         texts: Mapping[str, tuple[str, ...]],
     ) -> None:
-        self.commands: list[Command] = []
+        self.commands: list[SimpleCommand] = []
         self.redirects: list[Redirect] = []
         self.settling: set[int] = set()  # places of redirects to variables that the line has set
         self.inputs: list[str] = []
@@ -336,7 +336,7 @@ class LineFindings:
         """Every reason, those first that were met first."""
         return (*self._troubles, *self.variables.broken())
 
-    def add(self, command: Command) -> None:
+    def add(self, command: SimpleCommand) -> None:
         """Keep a command."""
         if len(self.commands) >= MAX_COMMANDS:
             message = f"it has more than {MAX_COMMANDS} commands"
@@ -344,7 +344,7 @@ class LineFindings:
             raise UnreadableError(message)
         now = self.now + 1
         # Every command comes by here, and `replace` would take three times as long.
-        timed = Command(
+        timed = SimpleCommand(
             command.words,
             command.assignments,
             command.source,
@@ -402,7 +402,7 @@ class Readers:
     are between double quotes.
     """
 
-    commands: Callable[["Line", frozenset[str]], Shape]
+    commands: Callable[["Line", frozenset[str]], OutputShape]
     dollar: Callable[..., Atom]
     quoted: Callable[["Line"], list[Atom]]
     backquoted: Callable[..., Atom]

@@ -13,7 +13,7 @@ from crabhook.datatypes import frozen
 from crabhook.policy.shell.hidden import SHELLS
 from crabhook.policy.shell.interpreters import IsStream, no_stream, starts_untold
 from crabhook.policy.shell.programs import listed, patterns
-from crabhook.policy.shell.script import Command, Script, Word
+from crabhook.policy.shell.script import Script, ShellWord, SimpleCommand
 from crabhook.policy.shell.wrappers import is_safe, unwrapped
 
 _DATA = listed("running", "data")
@@ -41,7 +41,7 @@ class Mentions:
 
     names: frozenset[str] = frozenset()
     text: str = ""
-    calls: tuple[Command, ...] = ()
+    calls: tuple[SimpleCommand, ...] = ()
     starts: str = ""
 
     @property
@@ -100,7 +100,7 @@ def _both_spellings(text: str) -> str:
     return f"{text}\n{_QUOTES.sub('', text)}"
 
 
-def _is_data(command: Command) -> bool:
+def _is_data(command: SimpleCommand) -> bool:
     """Whether the command runs only itself, whatever its words are."""
     if not command.words:
         return True
@@ -116,7 +116,7 @@ def _is_data(command: Command) -> bool:
     return name in _DATA if name not in _DATA_SUBCOMMANDS else _is_data_subcommand(words)
 
 
-def _is_data_subcommand(words: Sequence[Word]) -> bool:
+def _is_data_subcommand(words: Sequence[ShellWord]) -> bool:
     name = words[0].text
     if len(words) < 2 or not words[1].fixed or words[1].text not in _DATA_SUBCOMMANDS[name]:
         return False
@@ -124,7 +124,7 @@ def _is_data_subcommand(words: Sequence[Word]) -> bool:
     return not any(map(_RUNNING[name].match, texts))
 
 
-def _is_configured(command: Command) -> bool:
+def _is_configured(command: SimpleCommand) -> bool:
     """Whether settings come with the command: each could be a git alias for another."""
     words = [word.text for word in command.words]
     own = f"{basename(words[0]).upper()}_"  # GIT_CONFIG_COUNT, npm_config_script_shell
@@ -137,7 +137,7 @@ def _is_configured(command: Command) -> bool:
     )
 
 
-def _is_fed(command: Command) -> bool:
+def _is_fed(command: SimpleCommand) -> bool:
     """Whether `xargs` adds words from its input."""
     return any(basename(words[0].text) == "xargs" for words in unwrapped(command))
 
@@ -160,7 +160,7 @@ def _tokens(texts: Iterable[str]) -> Iterator[str]:
                         yield basename(token[attached.end() :])
 
 
-def _may_become(command: Command, first: str, rest: Sequence[str]) -> bool:
+def _may_become(command: SimpleCommand, first: str, rest: Sequence[str]) -> bool:
     """Whether words known only at run time could make the command one of these."""
     fed = False
     for words in unwrapped(command):

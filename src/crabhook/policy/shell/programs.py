@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from crabhook.data_files import names, tables
-from crabhook.policy.shell.script import NUMBER, Atom, Command, Shape, Word
+from crabhook.policy.shell.script import NUMBER, Atom, OutputShape, ShellWord, SimpleCommand
 
 _TABLES = tables(__file__, "programs")
 
@@ -149,7 +149,7 @@ _GREP_OPTION = re.compile(r"-[ivwxEFsa]+|" + _GREP_COUNTS.pattern)
 _OPERATORS = frozenset({"+", "-", "*", "/", "%"})
 
 
-def counts(shape: Shape) -> tuple[Atom, ...]:
+def counts(shape: OutputShape) -> tuple[Atom, ...]:
     """Return what must be digits for commands of this form to print digits; nothing if none do."""
     if shape.last is None or not shape.last.words or shape.mixed or shape.last.assignments:
         return ()
@@ -161,7 +161,7 @@ def counts(shape: Shape) -> tuple[Atom, ...]:
     return (NUMBER,) if _counts_matches(words) or _is_size(words) else _computes(words)
 
 
-def _counts_matches(words: tuple[Word, ...]) -> bool:
+def _counts_matches(words: tuple[ShellWord, ...]) -> bool:
     """Whether it is `grep -c` of at most one file, which prints no file name."""
     if words[0].text not in ("grep", "egrep", "fgrep") or not all(word.fixed for word in words):
         return False
@@ -173,12 +173,12 @@ def _counts_matches(words: tuple[Word, ...]) -> bool:
     return 1 <= len(others) <= 2 and counts_ and all(map(_GREP_OPTION.fullmatch, options))
 
 
-def _is_size(words: tuple[Word, ...]) -> bool:
+def _is_size(words: tuple[ShellWord, ...]) -> bool:
     head, last = tuple(word.text if word.fixed else "" for word in words[:-1]), words[-1]
     return head in _SIZES and _is_one(last) and last.raw[:1] not in "-$`\"'"
 
 
-def _computes(words: tuple[Word, ...]) -> tuple[Atom, ...]:
+def _computes(words: tuple[ShellWord, ...]) -> tuple[Atom, ...]:
     """Return the operands of `seq` or `expr`: from numbers these make numbers."""
     if len(words) < 2 or not words[0].fixed or words[0].text not in ("seq", "expr"):
         return ()
@@ -188,14 +188,14 @@ def _computes(words: tuple[Word, ...]) -> tuple[Atom, ...]:
     return tuple(atom for word in operands for atom in word.atoms)
 
 
-def _is_one(word: Word) -> bool:
+def _is_one(word: ShellWord) -> bool:
     return not word.glob and not word.parts and all(atom.joined for atom in word.atoms)
 
 
 _TELL_A_PATH = {("command", "-v"), ("type", "-p"), ("type", "-P")}
 
 
-def printed(command: Command) -> tuple[str, ...]:
+def printed(command: SimpleCommand) -> tuple[str, ...]:
     """Return what a command is likely to print: a guess, to deny by."""
     name, *texts = (word.text for word in command.words)
     rest: list[str] = []

@@ -15,7 +15,15 @@ from crabhook.policy.shell.builtins import builtin_trouble
 from crabhook.policy.shell.expansion import ansi, formatted, read_arithmetic
 from crabhook.policy.shell.line import Line, LineFindings, Readers, UnreadableError, Variables
 from crabhook.policy.shell.programs import MOVES, listed
-from crabhook.policy.shell.script import Assignment, Command, Flow, Redirect, Script, Shape, Word
+from crabhook.policy.shell.script import (
+    Assignment,
+    Flow,
+    OutputShape,
+    Redirect,
+    Script,
+    ShellWord,
+    SimpleCommand,
+)
 from crabhook.policy.shell.words import backquoted, dollar, read_quoted, read_word
 
 MAX_BYTES = 8 * 1024
@@ -70,7 +78,7 @@ def read_script(
     )
 
 
-def _told(command: Command, findings: LineFindings) -> Command:
+def _told(command: SimpleCommand, findings: LineFindings) -> SimpleCommand:
     """Return a command whose words say what they can be, if that is not fixed."""
     if all(word.fixed and "~" not in word.raw for word in command.words):
         return command
@@ -79,7 +87,7 @@ def _told(command: Command, findings: LineFindings) -> Command:
     )
 
 
-def _told_word(word: Word, variables: Variables) -> Word:
+def _told_word(word: ShellWord, variables: Variables) -> ShellWord:
     names = variables.names(word)
     if names is not None:
         return replace(word, names=names)
@@ -108,9 +116,9 @@ def _is_odd(letter: str) -> bool:
     return unicodedata.category(letter)[0] in "CZ" or letter in "\u115f\u1160\u3164\uffa0\u2800"
 
 
-def read_list(line: Line, stops: frozenset[str]) -> Shape:
+def read_list(line: Line, stops: frozenset[str]) -> OutputShape:
     """Take commands up to one of the stops, which stays; return what their form tells."""
-    shapes: list[Shape] = []
+    shapes: list[OutputShape] = []
     while True:
         redirects.skip_lines(line)
         if not line.here or _stops(line, stops):
@@ -130,7 +138,7 @@ def read_list(line: Line, stops: frozenset[str]) -> Shape:
             continue
         if line.here not in ("", "\n") and not _stops(line, stops):
             raise UnreadableError(f"{line.next!r} after a command")
-    return shapes[0] if len(shapes) == 1 else Shape()
+    return shapes[0] if len(shapes) == 1 else OutputShape()
 
 
 def _stops(line: Line, stops: frozenset[str]) -> bool:
@@ -141,20 +149,20 @@ def _stops(line: Line, stops: frozenset[str]) -> bool:
     return bool(stops) and line.plain_word() in stops
 
 
-def _and_or(line: Line) -> Shape:
+def _and_or(line: Line) -> OutputShape:
     """Take pipelines with `&&` and `||`; only the line's own first one surely runs."""
     shape = _pipeline(line, sure=not line.depth)
     alone = True
     while True:
         line.blanks()
         if not (line.take("&&") or line.take("||")):
-            return shape if alone else Shape()
+            return shape if alone else OutputShape()
         alone = False
         redirects.skip_lines(line)
         _pipeline(line, sure=False)
 
 
-def _pipeline(line: Line, *, sure: bool) -> Shape:
+def _pipeline(line: Line, *, sure: bool) -> OutputShape:
     """Take one pipeline; `sure`: it runs, in the line's own shell."""
     _before_pipeline(line)
     mark = line.findings.mark
@@ -179,7 +187,7 @@ def _pipeline(line: Line, *, sure: bool) -> Shape:
         line.findings.commands[start:last_start] = [replace(command, fed=True) for command in fed]
         _keep_printed(line, fed)
         line.findings.run_together(mark)
-    return Shape(command, mixed)
+    return OutputShape(command, mixed)
 
 
 def _before_pipeline(line: Line) -> None:
@@ -210,7 +218,7 @@ def _follows_keyword(line: Line, at: int) -> bool:
     )
 
 
-def _keep_printed(line: Line, commands: Sequence[Command]) -> None:
+def _keep_printed(line: Line, commands: Sequence[SimpleCommand]) -> None:
     """Keep printed text that goes to a pipe or file, as `echo '…' | sh`: it may be a script."""
     for command in commands:
         words = wrappers.unwrapped(command)[-1]
@@ -222,7 +230,7 @@ def _keep_printed(line: Line, commands: Sequence[Command]) -> None:
             line.findings.inputs += dict.fromkeys((*printed, *map(ansi, printed)))
 
 
-def _command(line: Line, *, sure: bool) -> Command | None:
+def _command(line: Line, *, sure: bool) -> SimpleCommand | None:
     """Take one command of any kind; return it if it is a simple one."""
     line.blanks()
     word, mark, begins = line.plain_word(), line.findings.mark, line.findings.now
@@ -253,8 +261,8 @@ def _command(line: Line, *, sure: bool) -> Command | None:
     return None
 
 
-def _simple(line: Line, *, sure: bool) -> Command | None:
-    words: list[Word] = []
+def _simple(line: Line, *, sure: bool) -> SimpleCommand | None:
+    words: list[ShellWord] = []
     assignments: list[Assignment] = []
     start, end, redirected, mark = -1, line.at, False, line.findings.mark
     line.ended = False
@@ -281,11 +289,11 @@ def _simple(line: Line, *, sure: bool) -> Command | None:
         raise UnreadableError("a command is missing")
     source = line.text[start:end].strip()
     line.findings.open_files(mark, line.findings.now)
-    return _finish(line, Command(tuple(words), tuple(assignments), source), sure=sure)
+    return _finish(line, SimpleCommand(tuple(words), tuple(assignments), source), sure=sure)
 
 
 def _take(
-    line: Line, words: list[Word], assignments: list[Assignment], *, redirected: bool
+    line: Line, words: list[ShellWord], assignments: list[Assignment], *, redirected: bool
 ) -> None:
     if redirects.is_assignment(line, words):
         assigned, word = redirects.read_assignment(line, words)
@@ -303,7 +311,7 @@ def _take(
         line.findings.trouble("a brace that zsh may take for a group's")
 
 
-def _finish(line: Line, command: Command, *, sure: bool) -> Command:
+def _finish(line: Line, command: SimpleCommand, *, sure: bool) -> SimpleCommand:
     """Keep a simple command, its variables, and its troubles."""
     findings, words = line.findings, command.words
     for assignment in command.assignments:
@@ -333,7 +341,7 @@ def _finish(line: Line, command: Command, *, sure: bool) -> Command:
 _STAYS = frozenset({"$(pwd)", "$(git rev-parse --show-toplevel)"})
 
 
-def _moves(words: Sequence[Word]) -> bool:
+def _moves(words: Sequence[ShellWord]) -> bool:
     """Whether the command goes to another folder than those above the one that it is in."""
     return words[0].text in MOVES and [word.raw.strip('"') in _STAYS for word in words[1:]] != [
         True

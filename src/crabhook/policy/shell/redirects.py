@@ -8,7 +8,7 @@ from itertools import accumulate
 from crabhook.policy.shell.builtins import DECLARING
 from crabhook.policy.shell.expansion import subscript
 from crabhook.policy.shell.line import Heredoc, Line, UnreadableError
-from crabhook.policy.shell.script import ANY, Assignment, Flow, Redirect, Word
+from crabhook.policy.shell.script import ANY, Assignment, Flow, Redirect, ShellWord
 from crabhook.policy.shell.words import read_document, read_word
 
 _OPERATOR = re.compile(r"(?P<fd>[0-9]*)(?P<op><<<|<<-|<<|<>|<&|>&|>>|>\||>|<)|(?P<both>&>>|&>)")
@@ -147,7 +147,7 @@ def _body(line: Line, document: Heredoc) -> str:
     return line.text[start:]
 
 
-def is_assignment(line: Line, words: Sequence[Word]) -> bool:
+def is_assignment(line: Line, words: Sequence[ShellWord]) -> bool:
     """Whether an assignment comes next, behind these words of the command."""
     if words and not (words[0].fixed and words[0].raw in DECLARING):
         return False
@@ -158,7 +158,7 @@ def is_assignment(line: Line, words: Sequence[Word]) -> bool:
     return close > 0 and line.text.startswith(("=", "+="), close + 1)
 
 
-def read_assignment(line: Line, words: Sequence[Word]) -> tuple[Assignment, Word]:
+def read_assignment(line: Line, words: Sequence[ShellWord]) -> tuple[Assignment, ShellWord]:
     """Take `name=value`; return it, and the word that it is to `export` and its like.
 
     `words`: those of the command before it.
@@ -176,7 +176,7 @@ def read_assignment(line: Line, words: Sequence[Word]) -> tuple[Assignment, Word
         value = _array(line, by_names=_makes_names(words))
         array = True
     elif line.ends_word and line.text[line.at : line.at + 2] not in ("<(", ">("):
-        value = Word("", ("",))
+        value = ShellWord("", ("",))
     else:
         value = read_word(line, value=True)
     if array:
@@ -185,10 +185,10 @@ def read_assignment(line: Line, words: Sequence[Word]) -> tuple[Assignment, Word
         value = replace(value, values=line.findings.variables.appends(name, value.values))
     line.findings.assigned += (value.raw, *value.values)
     assigned, raw = Assignment(name, value, array), line.text[start : line.at]
-    return assigned, Word(raw, (raw,), value.fixed and not array, assigns=assigned)
+    return assigned, ShellWord(raw, (raw,), value.fixed and not array, assigns=assigned)
 
 
-def _makes_names(words: Sequence[Word]) -> bool:
+def _makes_names(words: Sequence[ShellWord]) -> bool:
     """Whether these words of a command surely make an array whose keys are names: `declare -A`."""
     if not words or words[0].raw not in ("declare", "typeset", "local"):
         return False
@@ -205,7 +205,7 @@ def _key(line: Line, *, by_names: bool) -> bool:
     return line.here in (" ", "\t", "\n", ")")
 
 
-def _array(line: Line, *, by_names: bool) -> Word:
+def _array(line: Line, *, by_names: bool) -> ShellWord:
     """Take `(…)`: the values, and keys, which a shell computes unless they are names."""
     start = line.at
     line.expect("(")
@@ -221,4 +221,4 @@ def _array(line: Line, *, by_names: bool) -> Word:
     if line.here and line.here not in " \t\n;&|<>)":
         raise UnreadableError("a word that touches an array's end")  # `a=()#` begins no comment
     raw = line.text[start : line.at]
-    return Word(raw, tuple(dict.fromkeys(values)) or ("",), fixed=False, atoms=(ANY,))
+    return ShellWord(raw, tuple(dict.fromkeys(values)) or ("",), fixed=False, atoms=(ANY,))

@@ -60,7 +60,7 @@ _OPEN = re.compile("-?|--[^=]*")  # the beginning of an unknown word that may be
 
 
 @frozen
-class Word:
+class ShellWord:
     """One word of a command.
 
     `raw` is as written. `values`: what the shell may make of it, likeliest first, never empty.
@@ -114,7 +114,7 @@ class Assignment:
     """`name=value`, before a command or alone; `array`: `name=(…)` or an element of one."""
 
     name: str
-    value: Word
+    value: ShellWord
     array: bool = False
 
     @property
@@ -145,14 +145,14 @@ ANY_TIME = Span()
 
 
 @frozen
-class Command:
+class SimpleCommand:
     """One simple command, without its redirects.
 
     `hidden`: found inside another one (`sudo`, `bash -c '…'`), so it counts only against a call.
     `fed`: another command of the line reads its output. `span`: when it runs.
     """
 
-    words: tuple[Word, ...]
+    words: tuple[ShellWord, ...]
     assignments: tuple[Assignment, ...] = ()
     source: str = ""
     hidden: bool = False
@@ -177,7 +177,7 @@ class Redirect:
     """
 
     flow: Flow
-    target: Word
+    target: ShellWord
     source: str = ""
     hidden: bool = False
     settled: tuple[str, ...] = ()
@@ -202,20 +202,20 @@ class Script:
     `nested`: the commands of scripts inside it, which are among its commands too.
     """
 
-    commands: tuple[Command, ...] = ()
+    commands: tuple[SimpleCommand, ...] = ()
     redirects: tuple[Redirect, ...] = ()
     troubles: tuple[str, ...] = ()
     inputs: tuple[str, ...] = ()
     varies: bool = False
     assigned: tuple[str, ...] = ()
     unfit: frozenset[str] = frozenset()
-    nested: tuple[Command, ...] = ()
+    nested: tuple[SimpleCommand, ...] = ()
     texts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
-class Shape:
+class OutputShape:
     """What a list of commands prints, by its form: `last` for one pipeline."""
 
-    last: Command | None = None
+    last: SimpleCommand | None = None
     mixed: bool = False  # its errors are printed among what it prints

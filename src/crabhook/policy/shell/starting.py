@@ -12,7 +12,7 @@ from typing import Any
 from crabhook.data_files import names, tables
 from crabhook.datatypes import frozen
 from crabhook.policy.shell.programs import PRINTERS, READERS, listed
-from crabhook.policy.shell.script import Word
+from crabhook.policy.shell.script import ShellWord
 
 _TABLES = tables(__file__, "starting")
 _NEVER = re.compile(r"(?!)")
@@ -99,7 +99,7 @@ def _rows(program: str, texts: Sequence[str], apart: str) -> list[Starting]:
 
 
 def may_start_another(
-    program: str, words: Sequence[Word], *, fed: bool, beside: bool = False
+    program: str, words: Sequence[ShellWord], *, fed: bool, beside: bool = False
 ) -> bool:
     """Whether a command does so by one of its words, or may by one that may be any option.
 

@@ -17,7 +17,7 @@ from crabhook.policy.shell.hidden import Argv, Inner, assigned, inner, reads_scr
 from crabhook.policy.shell.interpreters import sed_is_harmless
 from crabhook.policy.shell.programs import listed
 from crabhook.policy.shell.read import MAX_BYTES, read_script
-from crabhook.policy.shell.script import Command, Redirect, Script, Span, Word
+from crabhook.policy.shell.script import Redirect, Script, ShellWord, SimpleCommand, Span
 from crabhook.policy.shell.starting import may_start_another
 from crabhook.policy.shell.wrappers import is_safe, unwrapped
 
@@ -53,17 +53,17 @@ class _Search:
     """Looks behind each command for others, breadth first."""
 
     def __init__(self, preset: Mapping[str, Sequence[str]]) -> None:
-        self.commands: list[Command] = []
+        self.commands: list[SimpleCommand] = []
         self.redirects: list[Redirect] = []
         self.troubles: list[str] = []
-        self.nested: list[Command] = []  # of the scripts inside
+        self.nested: list[SimpleCommand] = []  # of the scripts inside
         # Names of files that the line, or a script inside it, writes and may also run.
         self.written: frozenset[str] = frozenset()
         self._known = preset
         self._seen: set[tuple[Span, tuple[str, ...]]] = set()
         self._read: set[tuple[Span, str]] = set()
         self._bytes = 0
-        self._todo: deque[tuple[Command, int]] = deque()
+        self._todo: deque[tuple[SimpleCommand, int]] = deque()
         self.inputs: dict[str, None] = {}  # to any command, by the line or a script inside
         self._inputs: dict[str, None] = {}
         self._shell_listens = False
@@ -91,7 +91,7 @@ class _Search:
         self.queue(script.commands, depth)
         self.redirects += script.redirects
 
-    def queue(self, commands: Iterable[Command], depth: int = 0) -> None:
+    def queue(self, commands: Iterable[SimpleCommand], depth: int = 0) -> None:
         """Add commands, to be looked behind in their turn."""
         for command in commands:
             self._unknown_input |= command.fed and not prints_what_it_says(command)
@@ -180,7 +180,7 @@ _ASSIGNS = re.compile(r"[A-Za-z_]\w*\+?=")
 _HANDS_ON = re.compile(r"([A-Za-z_]\w*)\+?=(?!-?\d+\Z)", re.ASCII)
 
 
-def _handed_on(command: Command) -> Iterator[str]:
+def _handed_on(command: SimpleCommand) -> Iterator[str]:
     """Yield the variables that its words may set to more than a number: `env x=… bash -c …`."""
     for word in command.words:
         for text in (word.raw, *word.values):
@@ -192,7 +192,7 @@ _PLAIN_TEXT = re.compile(r"(?:[^\\]|\\n)*")
 _PLAIN_FORMAT = re.compile(r"(?:[^\\%]|\\n|%s|%%)*")
 
 
-def prints_what_it_says(command: Command) -> bool:
+def prints_what_it_says(command: SimpleCommand) -> bool:
     """Whether what the command prints can be read off its words, or is a file's."""
     words = unwrapped(command)[-1]
     texts = [word.text for word in words]
@@ -206,18 +206,18 @@ def prints_what_it_says(command: Command) -> bool:
     return texts[0] in ("cat", "cd", "true", ":")
 
 
-def is_echo(command: Command) -> bool:
+def is_echo(command: SimpleCommand) -> bool:
     """Whether the command prints its words."""
     return unwrapped(command)[-1][0].text in ("echo", "printf")
 
 
-def hidden_command(argv: Argv) -> Command:
+def hidden_command(argv: Argv) -> SimpleCommand:
     """Return a command found behind another one."""
-    words = tuple(Word(word, (word,)) for word in argv)
-    return Command(words, source=" ".join(argv), hidden=True)
+    words = tuple(ShellWord(word, (word,)) for word in argv)
+    return SimpleCommand(words, source=" ".join(argv), hidden=True)
 
 
-def _by_text(text: str) -> list[Command]:
+def _by_text(text: str) -> list[SimpleCommand]:
     """Return possible commands in a text without a trustworthy tree, cut at every separator."""
     text = text.replace("``", "").replace("$()", "")
     cut = re.split(r"[;&|\n\r(){}`<>]|\$\(", text[:MAX_TEXT])
@@ -228,7 +228,7 @@ def _by_text(text: str) -> list[Command]:
     return [hidden_command(piece) for piece in skipped if piece]
 
 
-def spellings(command: Command) -> Iterator[Argv]:
+def spellings(command: SimpleCommand) -> Iterator[Argv]:
     """Yield the words the command may come to, the likeliest first; never an empty list."""
     words = command.words
     count = 0
@@ -242,7 +242,7 @@ def spellings(command: Command) -> Iterator[Argv]:
                 return
 
 
-def _spelled(words: Sequence[Word], changed: int, value: str) -> Iterator[str]:
+def _spelled(words: Sequence[ShellWord], changed: int, value: str) -> Iterator[str]:
     for place, word in enumerate(words):
         if place == changed:
             yield from value.split()
@@ -252,7 +252,7 @@ def _spelled(words: Sequence[Word], changed: int, value: str) -> Iterator[str]:
             yield from word.parts or word.text.split()
 
 
-def lines(command: Command) -> set[str]:
+def lines(command: SimpleCommand) -> set[str]:
     """Return every text by which a rule may know the command, to deny it."""
     texts = {" ".join(command.source.split())} if command.source else set()
     for argv in spellings(command):
@@ -310,7 +310,7 @@ class Reading:
     starts: bool = False
 
 
-def readings(command: Command) -> tuple[Reading, ...]:
+def readings(command: SimpleCommand) -> tuple[Reading, ...]:
     """Return the texts of which a rule must match one to allow the command."""
     texts, inside_xargs = [], False
     skippable = all(map(is_safe, command.assignments))
@@ -337,7 +337,7 @@ def readings(command: Command) -> tuple[Reading, ...]:
     return tuple(texts)
 
 
-def _text(word: Word) -> str:
+def _text(word: ShellWord) -> str:
     """Return the word for rules: as written, where shells make different texts of it.
 
     For dash, `$'…'` is a dollar sign and a quoted text.
@@ -345,7 +345,7 @@ def _text(word: Word) -> str:
     return word.text if word.fixed and "$'" not in word.raw else word.raw
 
 
-def _needs_exact(words: Sequence[Word], *, unknown_tail: bool) -> bool:
+def _needs_exact(words: Sequence[ShellWord], *, unknown_tail: bool) -> bool:
     if words[0].text != "find":
         return words[0].text in _UNBOUNDED
     acts = any(word.text in _FIND_ACTS for word in words)
@@ -356,7 +356,7 @@ _FIND_RUNS = listed("running", "find_runs")
 _FIND_ENDS = (";", "\\;", "+")
 
 
-def _finds_and_reads(words: Sequence[Word]) -> bool:
+def _finds_and_reads(words: Sequence[ShellWord]) -> bool:
     """Whether a `find` hands what it finds, whole words, to programs that only read."""
     texts = [word.text for word in words]
     if not all(word.fixed for word in words) or texts[0] != "find":
@@ -375,7 +375,7 @@ def _finds_and_reads(words: Sequence[Word]) -> bool:
     return True
 
 
-def _evaluates(words: Sequence[Word]) -> bool:
+def _evaluates(words: Sequence[ShellWord]) -> bool:
     if words[0].text not in _EVALUATORS:
         return False
     texts = (text for word in words[1:] for text in word.values)

@@ -19,7 +19,7 @@ from crabhook.policy.shell.script import (
     WRITTEN,
     Atom,
     AtomKind,
-    Word,
+    ShellWord,
     written,
 )
 
@@ -42,7 +42,7 @@ _EQUALS = re.compile(r"=(?!=*$)")  # `=cmd`, however the name is quoted
 _LATIN_BLANKS = re.compile(rb"[\x85\xa0]")
 
 
-def read_word(line: Line, *, value: bool = False, regex: bool = False) -> Word:
+def read_word(line: Line, *, value: bool = False, regex: bool = False) -> ShellWord:
     """Take a word, which must be next; `value`: an assigned one, where braces are plain."""
     start = line.at
     atoms: list[Atom] = []
@@ -89,7 +89,7 @@ def _check(line: Line, raw: str, plain: str) -> None:
         line.findings.trouble("a letter outside quotes that an older shell may take for a blank")
 
 
-def _joined(raw: str, pieces: Sequence[Atom], *, glob: bool, braces: Sequence[str]) -> Word:
+def _joined(raw: str, pieces: Sequence[Atom], *, glob: bool, braces: Sequence[str]) -> ShellWord:
     atoms, values = tuple(pieces), script.values_of(pieces)
     certain = all(atom.kind is AtomKind.TEXT for atom in atoms)
     if braces:
@@ -102,7 +102,7 @@ def _joined(raw: str, pieces: Sequence[Atom], *, glob: bool, braces: Sequence[st
     fixed = certain and not glob and not braces
     if tilde and fixed and not (raw == "~" or raw.startswith("~/")):
         atoms = (replace(WRITTEN, joined=True),)
-    return Word(raw, values, fixed, tilde, glob, tuple(braces), atoms)
+    return ShellWord(raw, values, fixed, tilde, glob, tuple(braces), atoms)
 
 
 def _braces(line: Line, raw: str, bare: str) -> tuple[str, ...]:
@@ -234,7 +234,7 @@ def _substitution(line: Line, *, quoted: bool) -> Atom:
     return _printed(line, before, shape, quoted=quoted)
 
 
-def _printed(line: Line, before: int, shape: script.Shape, *, quoted: bool) -> Atom:
+def _printed(line: Line, before: int, shape: script.OutputShape, *, quoted: bool) -> Atom:
     """Return what is known of the commands' output."""
     commands = line.findings.commands[before:]
     guess: tuple[str, ...] = ()
@@ -263,7 +263,7 @@ def _folder_here(line: Line, *, quoted: bool, above: bool) -> Atom:
 _MAKES_A_FILE = re.compile(r"mktemp(?: -[dq]+)*")
 
 
-def _told_by_words(commands: Sequence[script.Command]) -> tuple[str, ...]:
+def _told_by_words(commands: Sequence[script.SimpleCommand]) -> tuple[str, ...]:
     """Return all that a command can print, where its words tell that.
 
     `mktemp` names a file that was not there before, so any name that no rule knows stands for it.

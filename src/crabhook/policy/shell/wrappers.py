@@ -11,7 +11,7 @@ from posixpath import basename
 
 from crabhook.policy.shell.hidden import NAMES_A_PROGRAM, RUNNERS
 from crabhook.policy.shell.programs import BRING_WORDS, listed, patterns
-from crabhook.policy.shell.script import Assignment, Command, Word
+from crabhook.policy.shell.script import Assignment, ShellWord, SimpleCommand
 
 _FORMS = patterns("stripped")  # of the words between a wrapper and its command
 _SAFE = listed("variables", "safe")
@@ -43,7 +43,7 @@ def is_plain(name: str) -> bool:
     return bool(_PLAIN_NAME.fullmatch(name)) and name not in _TIED and not _MEANT.match(name)
 
 
-def may_stand_before(assignment: Assignment, words: Sequence[Word]) -> bool:
+def may_stand_before(assignment: Assignment, words: Sequence[ShellWord]) -> bool:
     """Whether an assignment before this command leaves the shell itself as it is."""
     name = words[0].text
     if assignment.array:
@@ -53,9 +53,9 @@ def may_stand_before(assignment: Assignment, words: Sequence[Word]) -> bool:
     return is_plain(assignment.name) or name not in _OF_THE_SHELL
 
 
-def unwrapped(command: Command) -> list[Sequence[Word]]:
+def unwrapped(command: SimpleCommand) -> list[Sequence[ShellWord]]:
     """Return the words of the command as an allow may read them: whole, and inside each wrapper."""
-    words: Sequence[Word] = command.words
+    words: Sequence[ShellWord] = command.words
     readings = [words]
     while len(readings) < _DEEPEST and (rest := _strip(words)):
         readings.append(rest)
@@ -63,7 +63,7 @@ def unwrapped(command: Command) -> list[Sequence[Word]]:
     return readings
 
 
-def is_brought_words(command: Command) -> bool:
+def is_brought_words(command: SimpleCommand) -> bool:
     """Whether words are put behind those of the command, as `xargs` does."""
     return any(basename(words[0].text) in BRING_WORDS for words in unwrapped(command))
 
@@ -72,7 +72,7 @@ _GIT_RUNS = listed("running", "git_runs")
 _TOLD_BY_OPTIONS = patterns("told_by_options")
 
 
-def runs_the_unknown(command: Command) -> bool:
+def runs_the_unknown(command: SimpleCommand) -> bool:
     """Whether what the command is, or what it runs in its turn, is only known when it runs."""
     if not command.words[0].fixed:
         return True
@@ -84,7 +84,7 @@ def runs_the_unknown(command: Command) -> bool:
     return not all(word.fixed for word in words) and _is_told_what_to_run(words)
 
 
-def _is_told_what_to_run(words: Sequence[Word]) -> bool:
+def _is_told_what_to_run(words: Sequence[ShellWord]) -> bool:
     """Whether a word unknown until the line runs may tell the program what to run."""
     name = basename(words[0].text)
     if name in RUNNERS or (name == "git" and any(word.text in _GIT_RUNS for word in words[1:])):
@@ -118,7 +118,7 @@ def read_xargs(words: Sequence[str]) -> tuple[str, Sequence[str]]:
     return stand_in, words[at:]
 
 
-def _feeds_a_program(words: Sequence[Word]) -> bool:
+def _feeds_a_program(words: Sequence[ShellWord]) -> bool:
     """Whether the input of `xargs` may become a program, or a part of a script."""
     stand_in, texts = read_xargs([word.text for word in words])
     if stand_in and any(stand_in in text for text in texts[:1]):
@@ -130,7 +130,7 @@ def _feeds_a_program(words: Sequence[Word]) -> bool:
     return {"-c", "-ec", "-euc"}.isdisjoint(texts)
 
 
-def _strip(words: Sequence[Word]) -> Sequence[Word]:
+def _strip(words: Sequence[ShellWord]) -> Sequence[ShellWord]:
     if len(words) < 2 or words[0].raw not in _FORMS:
         return ()
     texts = []

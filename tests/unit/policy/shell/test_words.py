@@ -4,11 +4,11 @@ import pytest
 
 from crabhook.policy.shell.line import Line, LineFindings, Readers
 from crabhook.policy.shell.read import read_list, read_script
-from crabhook.policy.shell.script import Word
+from crabhook.policy.shell.script import ShellWord
 from crabhook.policy.shell.words import backquoted, dollar, read_quoted, read_word
 
 
-def word(text: str) -> Word:
+def word(text: str) -> ShellWord:
     return read_script(f"a {text}", {"HOME": ("/h",)}).commands[-1].words[1]
 
 

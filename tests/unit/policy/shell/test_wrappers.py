@@ -3,7 +3,7 @@
 import pytest
 
 from crabhook.policy.shell.read import read_script
-from crabhook.policy.shell.script import Assignment, Word
+from crabhook.policy.shell.script import Assignment, ShellWord
 from crabhook.policy.shell.wrappers import is_plain, is_safe, runs_the_unknown, unwrapped
 
 
@@ -70,8 +70,8 @@ def test_a_wrapper_in_a_form_nobody_knows_is_not(text: str) -> None:
     ],
 )
 def test_only_variables_that_change_no_program_are_skipped(name: str, safe: bool) -> None:
-    assert is_safe(Assignment(name, Word("a", ("a",)))) is safe
-    assert not is_safe(Assignment(name, Word("$a", ("",), fixed=False)))
+    assert is_safe(Assignment(name, ShellWord("a", ("a",)))) is safe
+    assert not is_safe(Assignment(name, ShellWord("$a", ("",), fixed=False)))
 
 
 @pytest.mark.parametrize(
