@@ -48,6 +48,11 @@ def isolated(command: list[str]) -> list[str]:
     return ending_with_us(apart)
 
 
+def of_no_rights(command: list[str]) -> list[str]:
+    """The command line that runs `command` as a user who is not root; for one that is isolated."""
+    return ["unshare", "--user", "--map-user=1000", "--map-group=1000", "--", *command]
+
+
 def with_etc(folder: Path, command: list[str]) -> list[str]:
     """The command line that runs `command` with this folder for /etc; for one that is isolated."""
     return ["sh", "-c", 'mount --bind "$0" /etc && exec "$@"', str(folder), *command]

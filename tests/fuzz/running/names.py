@@ -145,8 +145,9 @@ class Home:
         return f"it copied the secret to {copied.name}" if copied else ""
 
     def _output_of(self, line: str) -> bytes:
+        bounded = ["timeout", "-k", "1", "5", "bash", "-c", line]
         ran = subprocess.run(
-            isolation.isolated(["timeout", "-k", "1", "5", "bash", "-c", line]),
+            isolation.isolated(isolation.of_no_rights(bounded)),
             cwd=self.project,
             env=self._environment(),
             stdin=subprocess.DEVNULL,
