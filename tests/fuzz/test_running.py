@@ -21,11 +21,13 @@ from tests.fuzz.running.evaluating import (
     written,
 )
 from tests.fuzz.running.hunt import Hole, Hunt
+from tests.fuzz.running.inside import ROOTS
 from tests.fuzz.running.law import RULES, RuleFile
 from tests.fuzz.running.making import Maker, grammar, kinds, known, pictured, plain
 
 SEED, SECONDS = 73, 2.0
 """The lines that every test run tries, as far as it comes; `.ci/run` has a minute of others."""
+BOMB = "f() { f & f; }; f"
 
 
 class Everything(RuleFile):
@@ -133,11 +135,31 @@ def test_a_line_reaches_no_file_and_no_port_of_this_machine(cage: Cage) -> None:
 
 
 @pytest.mark.process
+def test_a_line_is_no_root_and_changes_neither_the_programs_nor_the_cage(cage: Cage) -> None:
+    for root in ROOTS:
+        assert cage.run(root, "bash", "[ $UID = 0 ] && zz") == ()
+        for change in ("> /bin/zz", "> /bin/new", "> /.cage/real/new", "> /work/new", "> /new"):
+            assert cage.run(root, "bash", f"(: {change}) && zz") == (), change
+        cage.run(root, "bash", "for of in INT TERM HUP USR1 KILL; do kill -$of 1; done")
+        assert [name for name, *_ in cage.run(root, "bash", "zz")] == ["zz"]
+
+
+@pytest.mark.process
+def test_the_processes_of_one_cage_take_none_from_another(cage: Cage) -> None:
+    with Cage() as other:
+        other.send("narrow", "bash", BOMB)
+        until = time.monotonic() + 1.0
+        while time.monotonic() < until:
+            assert [name for name, *_ in cage.run("narrow", "bash", "(zz); :")] == ["zz"]
+        assert other.receive() == ()
+
+
+@pytest.mark.process
 @pytest.mark.parametrize(
     "line",
     [
         "while :; do :; done",
-        "f() { f & f; }; f",
+        BOMB,
         "sh -c 'while :; do :; done' &",
         "echo <(while :; do :; done)",
         "x=a; while :; do x=$x$x; done",

@@ -1,8 +1,9 @@
 """The first process of the cage: started by `cage.py` in namespaces of its own, as a script.
 
-It makes three small roots in memory, and runs each line that it is told in a shell below one of them, as a
-user of no rights, with an environment of its own and a bounded time.  A recorder writes down its
-name, the path it was run by, what in its environment is not its own, and its arguments.
+It makes four small roots in memory, and runs each line that it is told in a shell below one of them, as a
+user of no rights, with an environment of its own and a bounded time.  A line writes into the project, the
+home folder and `/tmp` alone.  A recorder writes down its name, the path it was run by, what in its
+environment is not its own, and its arguments.
 
 - `narrow` holds nothing but recorders, which pass on what they are given as a pipe would.  What runs
   other programs (`timeout`, `xargs`, `bash`) is written down and does run them.
@@ -14,6 +15,7 @@ name, the path it was run by, what in its environment is not its own, and its ar
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import json
 import os
 import pwd
@@ -30,6 +32,8 @@ from pathlib import Path
 SHELLS = ("bash", "dash", "zsh")
 ROOTS = ("narrow", "open", "git", "code")
 PROJECT, HOME = "/work/app", "/home/dev"
+CHANGEABLE = (PROJECT, HOME, "/tmp")
+"""The folders that a line can write into; they are emptied and furnished anew, never replaced."""
 SECONDS, AFTERWARDS = 1.0, 0.4
 """What a line may take, and what is left in the background of its shell."""
 DENIED = ("rm", "zz", "dd")
@@ -79,11 +83,15 @@ class Inside:
     def __init__(self) -> None:
         self._base = Path("/tmp")
         _mount("-t", "tmpfs", "-o", "size=256m,mode=755", "cage", str(self._base))
-        self._user = _nobody_else() if os.getuid() == 0 and not _is_mapped() else None
+        self._mapped = _is_mapped()
+        self._user = _IN_OWN_NAMESPACE if self._mapped else _nobody_else()
         for name in ROOTS:
             self._make(self._base / name, name)
+            self._show(name)
         self._clean = {name: self._state(name) for name in ROOTS}
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
+        # No signal of a line reaches the first process of a namespace, but for those it handles.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
 
     def serve(self) -> None:
         """Take orders until there are no more."""
@@ -120,14 +128,17 @@ class Inside:
     def _become(self, root: str, shell: str, line: str) -> None:
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
         os.setsid()
-        os.chroot(self._base / root)
+        if self._mapped:
+            # Before the change of root, below which the kernel makes no such namespace.
+            _enter_user_namespace(self._user)
+        os.chroot(self._seen(root))
         os.chdir(PROJECT)
         null = os.open("/dev/null", os.O_RDWR)
         for stream in (0, 1, 2):
             os.dup2(null, stream)
         for what, most in _BOUNDS.items():
             resource.setrlimit(what, (most, most))
-        if self._user is not None:
+        if not self._mapped:
             os.setgroups([])
             os.setresgid(self._user, self._user, self._user)
             os.setresuid(self._user, self._user, self._user)
@@ -185,14 +196,26 @@ class Inside:
             _mount("--bind", f"/dev/{device}", str(folder / "dev" / device))
         for link, to in (("fd", "fd"), ("stdin", "fd/0"), ("stdout", "fd/1"), ("stderr", "fd/2")):
             (folder / "dev" / link).symlink_to(f"/proc/self/{to}")
-        (folder / "etc/passwd").write_text(
-            f"dev:x:{self._user or 0}:{self._user or 0}::{HOME}:/bin/bash\n"
-        )
+        (folder / "etc/passwd").write_text(f"dev:x:{self._user}:{self._user}::{HOME}:/bin/bash\n")
         self._programs(folder, name)
         for file in (_LOG, _TRACE):
             (folder / file[1:]).touch()
             self._give(folder / file[1:])
+        for place in CHANGEABLE:
+            (folder / place[1:]).mkdir(parents=True, exist_ok=True)
         self._furnish(folder, name)
+
+    def _seen(self, name: str) -> Path:
+        return self._base / "seen" / name
+
+    def _show(self, name: str) -> None:
+        """Mount the root for its lines, who may own all of it, such that it stays as it is."""
+        made, seen = self._base / name, self._seen(name)
+        seen.mkdir(parents=True)
+        _mount("--rbind", str(made), str(seen))
+        _mount("-o", "remount,bind,ro", str(seen))
+        for place in (*CHANGEABLE, _LOG, _TRACE):
+            _mount("--bind", str(made / place[1:]), str(seen / place[1:]))
 
     def _programs(self, folder: Path, name: str) -> None:
         real, bin_ = folder / _REAL[1:], folder / "bin"
@@ -219,11 +242,11 @@ class Inside:
 
     def _furnish(self, folder: Path, name: str) -> None:
         """Make anew what a line can change."""
-        for place in (PROJECT, HOME, "/tmp"):
-            shutil.rmtree(folder / place[1:], ignore_errors=True)
+        for place in CHANGEABLE:
+            _empty(folder / place[1:])
         project = folder / PROJECT[1:]
-        for place in (project / "out", project / "a_dir", folder / HOME[1:], folder / "tmp"):
-            place.mkdir(parents=True)
+        for place in ("out", "a_dir"):
+            (project / place).mkdir()
         for file in ("f", "f.txt", "b.py"):
             (project / file).write_text("one\ntwo\n")
         if name == "narrow":
@@ -232,12 +255,14 @@ class Inside:
                 _recorder(project / program, program, "")
                 (project / "10" / program).hardlink_to(project / program)
         _unpack({"git": _REPOSITORY, "code": IN_CODE}.get(name, {}), project)
-        for place in (project, folder / HOME[1:], folder / "tmp"):
-            for file in (place, *place.rglob("*")):
+        for place in CHANGEABLE:
+            made = folder / place[1:]
+            for file in (made, *made.rglob("*")):
                 self._give(file)
 
     def _give(self, file: Path) -> None:
-        if self._user is not None:
+        """Let the line's user own it; in a namespace of its own it owns all that root does here."""
+        if not self._mapped:
             os.chown(file, self._user, self._user, follow_symlinks=False)
 
 
@@ -316,8 +341,34 @@ def _of_system(name: str) -> str | None:
     return os.path.realpath(path) if path.exists() else None
 
 
+def _empty(folder: Path) -> None:
+    """Remove all that is in the folder, and let its owner in as before."""
+    folder.chmod(0o755)
+    for entry in folder.iterdir():
+        if entry.is_symlink() or not entry.is_dir():
+            entry.unlink()
+        else:
+            shutil.rmtree(entry)
+
+
 def _mount(*words: str) -> None:
     subprocess.run(["mount", *words], check=True)
+
+
+_LIBRARY = ctypes.CDLL(None, use_errno=True)
+_CLONE_NEWUSER = 0x10000000
+_IN_OWN_NAMESPACE = 1000
+"""The number by which a user who is root here is known to itself in the namespace of a line."""
+
+
+def _enter_user_namespace(user: int) -> None:
+    """Be this user, and not root, in a user namespace of one's own."""
+    if _LIBRARY.unshare(_CLONE_NEWUSER):
+        raise OSError(ctypes.get_errno(), "a line's own user namespace was refused")
+    of_this = Path("/proc/self")
+    (of_this / "setgroups").write_text("deny")
+    (of_this / "uid_map").write_text(f"{user} 0 1")
+    (of_this / "gid_map").write_text(f"{user} 0 1")
 
 
 def _is_mapped() -> bool:
