@@ -1,1 +1,1 @@
-"""Fuzzing: one target for each place where bytes come in that others wrote; see docs/maintaining/fuzzing.md."""
+"""Fuzzing: one target for each place where bytes come in that others wrote; see docs/maintaining/reports.md."""

@@ -1,7 +1,7 @@
 """The long run: `make fuzz MINUTES=5 TARGET=shell_line`; without a target, all of them in turn.
 
 Each target has so many minutes.  `--minimise` makes the committed corpus small and runs nothing;
-`--replay FILE` takes one input in, with what it raises.
+`--replay FILE` takes one input in, with what it raises; `--targets` prints the laws.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
+from tests.fuzz.corpus import inputs_of
 from tests.fuzz.longrun import Outcome, minimise, run
-from tests.fuzz.target import load, names
+from tests.fuzz.target import load, names, words
 
 ROOT = Path(__file__).parents[2]
 
@@ -22,6 +23,10 @@ def main() -> int:
     """Do what the command line says; 1 where a law was broken."""
     options = _options()
     chosen = [options.target] if options.target else names()
+    if options.targets:
+        for name in chosen:
+            print(f"{name:16} {len(inputs_of(name)):4} inputs kept. {words(name)}")
+        return 0
     if options.replay:
         load(options.target).take(options.replay.read_bytes())
         print(f"{options.replay}: the law of {options.target} holds")
@@ -41,6 +46,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     parser.add_argument("--minutes", type=float, default=5.0, help="for each target")
     parser.add_argument("--target", default="", choices=["", *names()], metavar="TARGET")
+    parser.add_argument("--targets", action="store_true", help="print each and its law")
     parser.add_argument("--minimise", action="store_true")
     parser.add_argument("--replay", type=Path)
     options = parser.parse_args()

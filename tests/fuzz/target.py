@@ -57,3 +57,9 @@ def load(name: str) -> Target:
     found = import_module(f"tests.fuzz.targets.{name}").TARGET
     assert isinstance(found, Target)
     return found
+
+
+def words(name: str) -> str:
+    """What comes in at the target of that name, and its law, as its file says them."""
+    text = import_module(f"tests.fuzz.targets.{name}").__doc__ or ""
+    return " ".join(text.split())

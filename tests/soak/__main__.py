@@ -1,4 +1,4 @@
-"""`make soak`: many sessions, an operator by chance, and everything that can break; see docs/maintaining/soak.md."""
+"""`make soak`: many sessions, an operator by chance, and everything that can break; see docs/maintaining/reports.md."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import sys
 import time
 from contextlib import ExitStack
 
-from tests.soak.command import again, bound, parser, verdict
+from tests.soak.command import again, bound, parser, print_laws, verdict
+from tests.soak.judge import LAWS
 from tests.soak.report import summary
 from tests.soak.run import Soak
 from tests.soak.schedule import NETWORK, Schedule, drawn
@@ -22,6 +23,9 @@ DISK = ("fill the disk",)
 def main() -> int:
     """Run in namespaces of our own, where they can be had; 0 when nothing was wrong."""
     chosen = parser("tests.soak", __doc__, minutes=10).parse_args()
+    if chosen.laws:
+        print_laws(LAWS)
+        return 0
     if chosen.schedule:
         return _print(drawn(chosen.seed, chosen.minutes))
     if chosen.apart:

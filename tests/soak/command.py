@@ -8,7 +8,7 @@ import signal
 from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
 _LONGEST, _BESIDE = 2.0, 240  # times the minutes, and seconds beside: what takes longer hangs
@@ -24,8 +24,15 @@ def parser(module: str, description: str | None, *, minutes: float) -> argparse.
     arguments.add_argument(
         "--schedule", action="store_true", help="print the schedule, and no more"
     )
+    arguments.add_argument("--laws", action="store_true", help="print what has to hold")
     arguments.add_argument("--apart", action="store_true", help=argparse.SUPPRESS)
     return arguments
+
+
+def print_laws(laws: Sequence[Callable[..., object]]) -> None:
+    """Print the name of each law and what it says."""
+    for law in laws:
+        print(f"  {law.__name__:<24} {(law.__doc__ or '').strip()}")
 
 
 def again(module: str, chosen: argparse.Namespace) -> list[str]:

@@ -29,7 +29,7 @@ executor has threads up to a bound, and a task may be about to end."""
 
 BYTES_A_JOB = 8_000
 OBJECTS_A_JOB = 2
-"""How much more may be held for each job of the last load; see docs/maintaining/soak.md for what was measured.
+"""How much more may be held for each job of the last load; see docs/maintaining/reports.md for what was measured.
 Objects are counted exactly, so one kept for each job is found; resident memory is the allocator's too."""
 
 

@@ -1,4 +1,7 @@
-"""The hook client without a server: its options, and what it tells the agent of any input."""
+"""The hook client without a server: its options, and what it tells the agent of any input.
+
+It never allows, and it keeps a wish to deny. The event's name is the name that a JSON reader finds.
+"""
 
 from __future__ import annotations
 

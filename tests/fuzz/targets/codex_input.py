@@ -1,4 +1,8 @@
-"""What Codex sends on a hook's standard input; see `payloads`."""
+"""What Codex sends on a hook's standard input: read whole or refused in words; see `payloads`.
+
+Every row of it on either desk is visible. Every decision that an event takes is one line of JSON
+that says it, with its changed input whole, and no other decision reads as an allow.
+"""
 
 from __future__ import annotations
 

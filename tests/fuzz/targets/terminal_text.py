@@ -1,4 +1,8 @@
-"""The one place where agents' text becomes safe for a terminal, and what lays it out."""
+"""The one place where agents' text becomes safe for a terminal, and what lays it out.
+
+Nothing acts, hides or reorders. Made safe twice it is the same, rows fit and lose nothing, and no
+marks are heaped on a letter.
+"""
 
 from __future__ import annotations
 

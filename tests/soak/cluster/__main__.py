@@ -1,4 +1,4 @@
-"""`make cluster-soak`: two servers over one PostgreSQL, and a nemesis; see docs/maintaining/soak.md."""
+"""`make cluster-soak`: two servers over one PostgreSQL, and a nemesis; see docs/maintaining/reports.md."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import time
 from contextlib import closing
 
 from tests.soak.cluster.failover import Failover, Round, table, too_slow
+from tests.soak.cluster.judge import LAWS
 from tests.soak.cluster.run import ClusterSoak
 from tests.soak.cluster.schedule import drawn
 from tests.soak.cluster.site import Site
-from tests.soak.command import again, bound, parser, verdict
+from tests.soak.command import again, bound, parser, print_laws, verdict
 from tests.support.cluster import MISSING, programs
 from tests.support.isolation import isolated, raise_loopback, why_not
 from tests.support.requirements import REQUIRED
@@ -23,6 +24,9 @@ def main() -> int:
     arguments = parser("tests.soak.cluster", __doc__, minutes=2)
     arguments.add_argument("--failover", type=int, metavar="ROUNDS", help="measure that instead")
     chosen = arguments.parse_args()
+    if chosen.laws:
+        print_laws(LAWS)
+        return 0
     if chosen.schedule:
         for act in drawn(chosen.seed, chosen.minutes):
             print(f"  {act}")
