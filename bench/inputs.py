@@ -24,7 +24,7 @@ _ASKING = ("AskUserQuestion", "ExitPlanMode")
 
 
 def sized(full: _T, smallest: _T) -> _T:
-    """Return a section's size: of the tables in performance.md, or of the proof that it runs."""
+    """Return a section's size: of a whole run, or of the proof that it runs."""
     return smallest if SMALLEST else full
 
 
