@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from crabhook.model.event import Scope
+from crabhook.model.event import EndScope
 from crabhook.platforms.claude import events as claude
 from crabhook.platforms.codex import events as codex
 from crabhook.platforms.event_table import Held
@@ -24,11 +24,11 @@ WAITS = {
 }
 BESIDE = {"CONTEXT": "context", "HALT": "halt", "USER": "message"}
 CLOSES = {
-    Scope.NOTHING: "",
-    Scope.RESULT: "",
-    Scope.CALL: "the call",
-    Scope.AGENT: "what this agent asked",
-    Scope.SESSION: "the session",
+    EndScope.NOTHING: "",
+    EndScope.RESULT: "",
+    EndScope.CALL: "the call",
+    EndScope.AGENT: "what this agent asked",
+    EndScope.SESSION: "the session",
 }
 
 

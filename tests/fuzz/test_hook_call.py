@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from crabhook.hook.call import HookCall
 from crabhook.hook.huffman import read
-from crabhook.hook.wire import Malformed, read_headers, read_reply
+from crabhook.hook.wire import MalformedBytes, read_headers, read_reply
 from tests.support.examples import examples
 from tests.unit.hook.test_call import (
     ACCEPTED,
@@ -59,7 +59,7 @@ def test_whatever_a_peer_says_is_taken_in_or_is_malformed(
     talk = b"".join(pieces)
     step = len(talk) or 1 if whole else step
     sent = 0
-    with contextlib.suppress(Malformed):
+    with contextlib.suppress(MalformedBytes):
         for at in range(0, min(len(talk), 20_000 if not whole else len(talk)), step):
             call.feed(talk[at : at + step])
             sent += len(call.take())
@@ -79,7 +79,7 @@ def test_whatever_follows_an_answer_neither_changes_it_nor_answers_the_next(
     call.feed(frame(SETTINGS) + head(*ACCEPTED) + frame(0, 0, 1, answer(b"yes")) + ending())
     call.feed(b"".join(behind))
     assert (call.status, call.message) == (0, b"yes")
-    with contextlib.suppress(Malformed):
+    with contextlib.suppress(MalformedBytes):
         call.again(HEADERS, b"more")
         for piece in later:
             call.feed(piece)
@@ -106,7 +106,7 @@ def test_an_answer_cut_off_anywhere_is_no_answer(parts: list[bytes], data: st.Da
 @given(st.binary(max_size=400))
 def test_no_header_block_is_an_accident(garbage: bytes) -> None:
     for reader in (read_headers, read_reply):
-        with contextlib.suppress(Malformed):
+        with contextlib.suppress(MalformedBytes):
             reader(garbage)
     with contextlib.suppress(ValueError):
         read(garbage)

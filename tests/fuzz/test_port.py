@@ -11,7 +11,7 @@ from random import Random
 import pytest
 
 from crabhook.hook.call import HookCall
-from crabhook.hook.wire import Malformed, read_reply
+from crabhook.hook.wire import MalformedBytes, read_reply
 from crabhook.model.decision import Decision, Verdict
 from tests.fuzz import corpus
 from tests.fuzz.mutation import frames, messages
@@ -75,7 +75,7 @@ async def said_to(path: Path, talk: bytes) -> bytes:
 def answered(talk: bytes, heard: bytes) -> bytes:
     """What a client would print of what it heard, if it heard an answer at all."""
     call = HookCall(b"", b"")
-    with suppress(Malformed):
+    with suppress(MalformedBytes):
         call.feed(heard)
         if call.status == 0:
             return read_reply(call.message).stdout

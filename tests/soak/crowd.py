@@ -13,7 +13,7 @@ import threading
 from typing import Any
 
 from crabhook.hook import Unanswered, read_options
-from crabhook.hook.client import Request
+from crabhook.hook.client import HookRequest
 from crabhook.hook.fallback import fall_back
 
 _out = threading.Lock()
@@ -23,7 +23,7 @@ def run(job: dict[str, Any]) -> None:
     """Be one hook."""
     payload = job["payload"].encode()
     options = read_options(job["options"], {})
-    request = Request(options)
+    request = HookRequest(options)
     try:
         reply = request.ask(payload)
     except Unanswered as unanswered:

@@ -10,7 +10,7 @@ from crabhook.model.actor import (
     Nobody,
     Operator,
     OrderKind,
-    Rule,
+    RuleActor,
     StandingOrder,
     TimeUp,
 )
@@ -24,7 +24,7 @@ ENDS = (
 )
 ACTORS = (
     st.builds(Operator, _TEXT, _TEXT, _TEXT, _TEXT, _TEXT, _TEXT)
-    | st.builds(Rule, _TEXT)
+    | st.builds(RuleActor, _TEXT)
     | st.builds(
         StandingOrder,
         st.integers(0, 2**31),

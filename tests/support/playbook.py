@@ -26,8 +26,8 @@ from crabhook.broker.messages import (
     Delivered,
     Effect,
     Fact,
+    FeedLine,
     Left,
-    Note,
     NoteToldOf,
     Outcome,
     Refuse,
@@ -219,7 +219,7 @@ def _line(effect: Effect) -> str:  # noqa: PLR0911 - a line for each effect
             return f"{_who(ticket, attempt)} refused {refusal.name}"
         case Show(card):
             return _card_line(card)
-        case Note(entry):
+        case FeedLine(entry):
             number = f"#{entry.number} " if entry.number else ""
             alarm = "ALARM " if entry.alarm else ""
             return f"feed: {alarm}{number}{entry.event.name} {entry.text}".rstrip()

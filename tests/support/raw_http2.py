@@ -8,7 +8,7 @@ from contextlib import suppress
 from hpack import Encoder
 
 from crabhook.hook.call import HookCall
-from crabhook.hook.wire import Malformed
+from crabhook.hook.wire import MalformedBytes
 from crabhook.server.address import Address, UnixAddress
 
 Header = tuple[bytes, bytes]
@@ -38,7 +38,7 @@ async def send(
             while call.status is None and (data := await reader.read(1 << 16)):
                 call.feed(data)
                 writer.write(call.take())
-    except (Malformed, ConnectionError, TimeoutError):
+    except (MalformedBytes, ConnectionError, TimeoutError):
         return None
     finally:
         writer.transport.abort()

@@ -16,9 +16,9 @@ from crabhook.team.membership import (
     Identified,
     Member,
     Permission,
-    Refused,
     Scope,
     Team,
+    TeamRefusal,
     fingerprint_of,
 )
 from crabhook.team.team_file import TeamReader, change, found_team
@@ -92,7 +92,7 @@ def allowed(
 ) -> Identified:
     """Return who may do this by a certificate, or why they may not."""
     principal = team.identify(certificate, now)
-    if isinstance(principal, Refused):
+    if isinstance(principal, TeamRefusal):
         return principal
     return team.may(principal, permission) or principal
 

@@ -37,7 +37,7 @@ from crabhook.server.operators.service import (
     Whole,
 )
 from crabhook.team.call_signature import SignedCall
-from crabhook.team.membership import Identified, Principal, Refused, Team
+from crabhook.team.membership import Identified, Principal, Team, TeamRefusal
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Hashable, Mapping
@@ -69,7 +69,7 @@ class SignedIn:
 
     def identify(self, team: Team, now: float) -> Identified:
         principal = team.principal(self.operator, self.name, now)
-        return principal if isinstance(principal, Refused) else replace(principal, closing=True)
+        return principal if isinstance(principal, TeamRefusal) else replace(principal, closing=True)
 
     def opened(
         self, principal: Principal, team: Team, sent: Sent, challenge: bytes, _now: float
@@ -77,7 +77,7 @@ class SignedIn:
         if not self.touch:
             return principal
         if self.touch != touch(team.id, self.operator, challenge, sent):
-            return Refused("the touch is of another call")
+            return TeamRefusal("the touch is of another call")
         return replace(principal, closing=False, signed=True)
 
     def shown_by(self, principal: Principal) -> ShownBy:

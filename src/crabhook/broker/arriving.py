@@ -23,7 +23,7 @@ from crabhook.model.actor import AnsweredAtAgent
 from crabhook.model.card import Card, Request
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.errors import DecisionError
-from crabhook.model.event import Event, Scope
+from crabhook.model.event import EndScope, Event
 from crabhook.platforms.event_table import Phase
 
 _SILENCE = Decision(Verdict.PASS)
@@ -114,7 +114,7 @@ def _conclude(state: BrokerState, request: Request) -> list[Effect]:
     """End the cards whose call, turn or session the event shows to be over, if that can be true."""
     event = request.event
     closes = state.platforms[event.platform].closes(event)
-    if closes is Scope.NOTHING:
+    if closes is EndScope.NOTHING:
         return []
     ended = _ended_elsewhere(state, event, closes)
     if waited_for := [card for card in ended if doubts.stands_still(state, card)]:
@@ -128,18 +128,18 @@ def _conclude(state: BrokerState, request: Request) -> list[Effect]:
         for order in state.orders.resume(event):
             effects.append(state.note(event, f"ended by its user's prompt: {order}"))
     state.recent.forget(event, closes)
-    if closes is Scope.SESSION:
+    if closes is EndScope.SESSION:
         state.sessions.end(event)
         state.orders.forget(event)
         effects += state.notes_end(event, session=True)
     return effects
 
 
-def _ended_elsewhere(state: BrokerState, news: Event, closes: Scope) -> list[Card]:
+def _ended_elsewhere(state: BrokerState, news: Event, closes: EndScope) -> list[Card]:
     """Return the cards that the event shows to be over."""
     waiting = state.cards.of_session(news.session_key)
     ended = [card for card in waiting if over(card.event, news, closes)]
-    if closes is not Scope.CALL:
+    if closes is not EndScope.CALL:
         return ended
     # One result ends one call, never a second call that looks the same. The id decides which;
     # without an id, a call whose agent still waits cannot have this result.
@@ -170,7 +170,7 @@ def _observe(state: BrokerState, fact: Arrived, warning: str) -> list[Effect]:
 
 
 def _kept_note(state: BrokerState, event: Event) -> str:
-    is_result = state.platforms[event.platform].closes(event) in (Scope.CALL, Scope.RESULT)
+    is_result = state.platforms[event.platform].closes(event) in (EndScope.CALL, EndScope.RESULT)
     return state.recent.take_note(event, state.now) if is_result else ""
 
 

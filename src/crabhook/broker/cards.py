@@ -16,7 +16,7 @@ from typing import TypeAlias, TypeVar
 
 from crabhook.model.card import Card, Leg, State
 from crabhook.model.errors import CrabhookError
-from crabhook.model.event import Event, Scope
+from crabhook.model.event import EndScope, Event
 from crabhook.model.jsontext import Value, canonical
 
 CallKey: TypeAlias = tuple[str | bytes, ...]
@@ -113,7 +113,7 @@ def joins(legs: Sequence[Event], event: Event) -> bool:
     return another_kind and not named(event)
 
 
-def over(waiting: Event, news: Event, closes: Scope) -> bool:
+def over(waiting: Event, news: Event, closes: EndScope) -> bool:
     """Whether `news`, which closes that scope, shows that nobody waits for `waiting` any more.
 
     No event tells a hook that the person at the agent's own terminal answered first (section 5):
@@ -121,11 +121,11 @@ def over(waiting: Event, news: Event, closes: Scope) -> bool:
     no sign: subagents run beside the main agent under the same session id.
     """
     match closes:
-        case Scope.CALL:
+        case EndScope.CALL:
             return result_of(waiting, news)
-        case Scope.AGENT:
+        case EndScope.AGENT:
             return same_agent(waiting, news)
-        case Scope.SESSION:
+        case EndScope.SESSION:
             return waiting.session_key == news.session_key
         case _:
             return False

@@ -21,7 +21,7 @@ from crabhook.broker.state import BrokerState
 from crabhook.datatypes import frozen
 from crabhook.model.actor import OrderKind
 from crabhook.model.card import Because, Brought, Card, Request
-from crabhook.model.event import Event, Scope
+from crabhook.model.event import EndScope, Event
 from crabhook.model.session import SessionKey
 from crabhook.platforms.event_table import Phase
 
@@ -224,7 +224,7 @@ def report_result(state: BrokerState, request: Request) -> list[Effect]:
             return []
 
 
-def report_end(state: BrokerState, request: Request, closes: Scope) -> list[Effect]:
+def report_end(state: BrokerState, request: Request, closes: EndScope) -> list[Effect]:
     """Report, at the end of a turn, the calls left to the agent that did not run."""
     effects: list[Effect] = []
     for outcome in state.followed.conclude(request.event, closes):

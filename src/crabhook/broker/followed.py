@@ -14,7 +14,7 @@ from crabhook.broker.cards import named, over, same_agent
 from crabhook.broker.recent import Memory
 from crabhook.datatypes import frozen
 from crabhook.model.decision import Decision, Verdict
-from crabhook.model.event import Event, Scope, ToolCall
+from crabhook.model.event import EndScope, Event, ToolCall
 from crabhook.model.jsontext import canonical
 from crabhook.platforms.interface import Platform
 
@@ -164,18 +164,18 @@ class FollowedCalls:
                 return kept, Fate.REFUSED
         return None
 
-    def conclude(self, news: Event, closes: Scope) -> list[tuple[Followed, Fate]]:
+    def conclude(self, news: Event, closes: EndScope) -> list[tuple[Followed, Fate]]:
         """Forget the calls that the end of a turn or session closes.
 
         Returns the calls that were left to the agent and did not run.
         """
         unheard = []
-        for key, _ in self._changed.of_session(news) if closes is Scope.SESSION else ():
+        for key, _ in self._changed.of_session(news) if closes is EndScope.SESSION else ():
             self._changed.drop(key)
         for key, kept in self._calls.of_session(news):
-            if closes in (Scope.AGENT, Scope.SESSION) and over(kept.event, news, closes):
+            if closes in (EndScope.AGENT, EndScope.SESSION) and over(kept.event, news, closes):
                 left = kept.verdict in _LEFT
-                if closes is Scope.SESSION or left or not kept.use_id:
+                if closes is EndScope.SESSION or left or not kept.use_id:
                     self._calls.drop(key)
                 if left and kept.card is not None:
                     unheard.append((kept, Fate.NOT_RUN))

@@ -17,8 +17,7 @@ from crabhook.model.card import UNTOLD, Card, FeedEntry, Request, Risk
 from crabhook.model.decision import Decided, Decision, Reply
 from crabhook.model.event import Event
 from crabhook.model.order import Standing
-from crabhook.model.session import KeptNote
-from crabhook.model.session import Note as AgentNote
+from crabhook.model.session import KeptNote, Note
 from crabhook.policy.rule import Ruling
 
 Rulings: TypeAlias = Mapping[str, Ruling | None]
@@ -279,7 +278,7 @@ class Show:
 
 
 @frozen
-class Note:
+class FeedLine:
     """A line for the feed."""
 
     entry: FeedEntry
@@ -323,7 +322,7 @@ class NoteToldOf:
     carried the note; the event of a note without a call names only its session.
     """
 
-    note: AgentNote
+    note: Note
     what: str
     event: Event
     by: Actor | None = None
@@ -338,7 +337,7 @@ class WakeAt:
 
 
 Effect: TypeAlias = (
-    Resolve | Refuse | Show | Note | Conflict | Outcome | OrdersEnded | NoteToldOf | WakeAt
+    Resolve | Refuse | Show | FeedLine | Conflict | Outcome | OrdersEnded | NoteToldOf | WakeAt
 )
 
 

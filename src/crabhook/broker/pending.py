@@ -112,7 +112,7 @@ ANSWER_KEPT_FOR = 900.0  # seconds; longer than a client tries to come back
 
 
 @frozen
-class _Given:
+class _KeptReply:
     secret: str
     answer: Reply | Refusal
     at: float
@@ -122,14 +122,14 @@ class Tickets:
     """Replies already given, by request id, for clients that lost the connection too early."""
 
     def __init__(self) -> None:
-        self._given: Bounded[str, _Given] = Bounded(ANSWERS_KEPT)
+        self._given: Bounded[str, _KeptReply] = Bounded(ANSWERS_KEPT)
 
     def __repr__(self) -> str:
         return f"<Tickets given={len(self._given)}>"
 
     def give(self, request_id: str, secret: str, answer: Reply | Refusal, now: float) -> None:
         """Keep the reply to a request, or its refusal, for the client with its ticket."""
-        self._given[request_id] = _Given(secret, answer, now)
+        self._given[request_id] = _KeptReply(secret, answer, now)
         while self._given and now - next(iter(self._given.values())).at > ANSWER_KEPT_FOR:
             self._given.popitem(last=False)
 

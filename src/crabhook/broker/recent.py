@@ -18,13 +18,13 @@ from crabhook.datatypes import Bounded, frozen
 from crabhook.model.actor import Ended
 from crabhook.model.card import Request, Stance
 from crabhook.model.decision import Decided, Verdict, no_opinion
-from crabhook.model.event import Event, Scope
+from crabhook.model.event import EndScope, Event
 from crabhook.model.jsontext import canonical
 
 KEPT = 4096  # entries, the oldest forgotten first
 
 
-class Remembered(Protocol):
+class RecentEntry(Protocol):
     """An entry: the event, without its payload, and the time of its arrival."""
 
     @property
@@ -36,7 +36,7 @@ class Remembered(Protocol):
         """The time of its arrival, on the broker's clock."""
 
 
-_Entry = TypeVar("_Entry", bound=Remembered)
+_Entry = TypeVar("_Entry", bound=RecentEntry)
 
 
 class Memory(Generic[_Entry]):
@@ -182,15 +182,15 @@ class RecentDecisions:
                 return entry.decided.decision.note if entry.decided else ""
         return ""
 
-    def forget(self, news: Event, closes: Scope) -> None:
+    def forget(self, news: Event, closes: EndScope) -> None:
         """Forget what the end of a call, a turn or a session leaves unused."""
-        closes = Scope.CALL if closes is Scope.RESULT else closes
+        closes = EndScope.CALL if closes is EndScope.RESULT else closes
         _drop(self._answers, news, closes)
-        if closes is Scope.SESSION:
+        if closes is EndScope.SESSION:
             _drop(self._notes, news, closes)
 
 
-def _drop(kept: Memory[_Settled], news: Event, closes: Scope) -> None:
+def _drop(kept: Memory[_Settled], news: Event, closes: EndScope) -> None:
     for key, entry in kept.of_session(news):
         if over(entry.event, news, closes):
             kept.drop(key)

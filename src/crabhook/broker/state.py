@@ -13,7 +13,7 @@ from crabhook.broker.followed import FollowedCalls
 from crabhook.broker.messages import (
     Delivered,
     Effect,
-    Note,
+    FeedLine,
     NoteToldOf,
     Refusal,
     Refuse,
@@ -31,8 +31,7 @@ from crabhook.model.actor import Actor, EndReason, Nobody, Operator
 from crabhook.model.card import Card, FeedEntry, Leg
 from crabhook.model.decision import Decided, Decision, Verdict, no_opinion
 from crabhook.model.event import Event
-from crabhook.model.session import Note as AgentNote
-from crabhook.model.session import SessionKey
+from crabhook.model.session import Note, SessionKey
 from crabhook.platforms.event_table import Phase
 from crabhook.platforms.interface import Platform
 
@@ -91,7 +90,7 @@ class BrokerState:
 
     def note_told(
         self,
-        note: AgentNote,
+        note: Note,
         what: str,
         event: Event | None = None,
         *,
@@ -301,12 +300,12 @@ class BrokerState:
         alarm: bool = False,
         about: str = "",
         size: int = 0,
-    ) -> Note:
+    ) -> FeedLine:
         """Write a line into the feed; `size`: the bytes of the event's whole input, if known."""
         shown = event.brief(size) if number is None else event.slim()  # a card shows its own input
         entry = FeedEntry(self.now, shown, text, number, outcome, alarm, about)
         self.feed.append(entry)
-        return Note(entry)
+        return FeedLine(entry)
 
 
 def _has_more(card: Card, before: Card) -> bool:

@@ -29,7 +29,7 @@ from urllib.parse import urlsplit
 from crabhook.datatypes import frozen
 from crabhook.hook import Options, Unanswered
 from crabhook.hook.call import UNAVAILABLE
-from crabhook.hook.client import Request
+from crabhook.hook.client import HookRequest
 from crabhook.model.errors import CrabhookError
 from crabhook.platforms.claude.write import PATH
 
@@ -180,7 +180,7 @@ def ask(options: Options) -> ServerAnswer:
     began, status, kind = monotonic(), None, "foreign"
     words = f"{options.server}: {Knock.FOREIGN.value}"
     try:
-        Request(asking).ask(b"")
+        HookRequest(asking).ask(b"")
     except Unanswered as error:
         status, kind, words = error.status, error.kind, str(error)
     platforms_known = _KNOWN.search(words) if status == _REFUSED else None

@@ -3,10 +3,11 @@
 HTTP/2 is RFC 9113; gRPC over HTTP/2 is doc/PROTOCOL-HTTP2.md of the gRPC project. The connection
 carries one call, and after its end perhaps a second, so it has one stream at a time. Our SETTINGS
 ask the peer for an empty compression table and give it the largest window, so that this module
-keeps account of neither. Wrong input from the peer raises Malformed, and every buffer has a bound.
+keeps account of neither. Wrong input from the peer raises MalformedBytes, and every buffer has a
+bound.
 """
 
-from crabhook.hook.wire import Malformed, percent_decoded, printable, read_headers
+from crabhook.hook.wire import MalformedBytes, percent_decoded, printable, read_headers
 
 OK, CANCELLED, UNKNOWN, DEADLINE_EXCEEDED, PERMISSION_DENIED = 0, 1, 2, 4, 7
 RESOURCE_EXHAUSTED, UNIMPLEMENTED, INTERNAL, UNAVAILABLE, UNAUTHENTICATED = 8, 12, 13, 14, 16
@@ -130,16 +131,16 @@ class HookCall:
         return bytes(out)
 
     def feed(self, data: bytes) -> None:
-        """Read received bytes; raise Malformed where they are no answer to this call."""
+        """Read received bytes; raise MalformedBytes where they are no answer to this call."""
         self._inbound += data
         while self.status is None and len(self._inbound) >= 9:
             size = int.from_bytes(self._inbound[:3], "big")
             kind, flags = self._inbound[3], self._inbound[4]
             stream = int.from_bytes(self._inbound[5:9], "big") & _LARGEST_WINDOW
             if not self.greeted and (kind != _SETTINGS or flags & _ACK or size > _LARGEST_FRAME):
-                raise Malformed("it does not speak HTTP/2")
+                raise MalformedBytes("it does not speak HTTP/2")
             if size > _LARGEST_FRAME:
-                raise Malformed(f"a frame of {size} bytes, more than we announced")
+                raise MalformedBytes(f"a frame of {size} bytes, more than we announced")
             if len(self._inbound) < 9 + size:
                 return
             payload = bytes(self._inbound[9 : 9 + size])
@@ -148,16 +149,16 @@ class HookCall:
 
     def _on_frame(self, kind: int, flags: int, stream: int, payload: bytes) -> None:
         if self._block is not None and kind != _CONTINUATION:
-            raise Malformed("a header block broken off")
+            raise MalformedBytes("a header block broken off")
         if kind >= len(self._HANDLERS):
             return  # RFC 9113 5.5: frames of an unknown type are ignored
         states, handle = self._HANDLERS[kind]
         state = self._state_of(stream)
         if state not in states:
-            raise Malformed(f"a frame of type {kind} on stream {stream}")
+            raise MalformedBytes(f"a frame of type {kind} on stream {stream}")
         handle(self, flags, state, payload)
         if len(self._outbound) > _LARGEST_BACKLOG:
-            raise Malformed("more to acknowledge than it reads")
+            raise MalformedBytes("more to acknowledge than it reads")
 
     def _state_of(self, stream: int) -> int:
         if stream == self._stream:
@@ -168,24 +169,24 @@ class HookCall:
 
     def _on_data(self, flags: int, _state: int, payload: bytes) -> None:
         if not self.accepted:
-            raise Malformed("an answer before its headers")
+            raise MalformedBytes("an answer before its headers")
         self._answer += _unpadded(flags, payload)
         if len(self._answer) >= 5:
             size = int.from_bytes(self._answer[1:5], "big")
             if self._answer[0] != 0:
-                raise Malformed("a compressed answer, which nobody asked for")
+                raise MalformedBytes("a compressed answer, which nobody asked for")
             if size > LARGEST_MESSAGE:
-                raise Malformed(f"an answer of {size} bytes")
+                raise MalformedBytes(f"an answer of {size} bytes")
             if len(self._answer) > 5 + size:
-                raise Malformed("more than one answer")
+                raise MalformedBytes("more than one answer")
         if flags & _END_STREAM:
-            raise Malformed("an answer without a status")
+            raise MalformedBytes("an answer without a status")
 
     def _on_headers(self, flags: int, _state: int, payload: bytes) -> None:
         payload = _unpadded(flags, payload)
         if flags & _PRIORITY:
             if len(payload) < 5:
-                raise Malformed("headers shorter than their priority")
+                raise MalformedBytes("headers shorter than their priority")
             payload = payload[5:]
         self._block = bytearray()
         self._block_ends_stream = bool(flags & _END_STREAM)
@@ -193,10 +194,10 @@ class HookCall:
 
     def _on_continuation(self, flags: int, _state: int, payload: bytes) -> None:
         if self._block is None:
-            raise Malformed("a continuation of nothing")
+            raise MalformedBytes("a continuation of nothing")
         self._block += payload
         if len(self._block) > _LARGEST_HEADER_BLOCK:
-            raise Malformed("headers without an end")
+            raise MalformedBytes("headers without an end")
         if flags & _END_HEADERS:
             block, self._block = bytes(self._block), None
             self._on_fields(read_headers(block), ended=self._block_ends_stream)
@@ -205,7 +206,7 @@ class HookCall:
         status = fields.get(b":status", b"")
         if self.accepted:
             if not ended:
-                raise Malformed("headers in the middle of an answer")
+                raise MalformedBytes("headers in the middle of an answer")
             self._end(fields)
         elif b"grpc-status" in fields and ended:
             self._end(fields)
@@ -215,7 +216,7 @@ class HookCall:
             self.status = _STATUS_OF_HTTP.get(status, UNKNOWN)
             self.detail = f"HTTP status {printable(status)}"
         elif ended or not fields.get(b"content-type", b"").startswith(b"application/grpc"):
-            raise Malformed("it speaks HTTP/2, but not gRPC")
+            raise MalformedBytes("it speaks HTTP/2, but not gRPC")
         else:
             self.accepted = True
 
@@ -223,18 +224,18 @@ class HookCall:
         code = fields.get(b"grpc-status", b"")
         status = int(code) if code.isdigit() and len(code) < 4 else UNKNOWN
         if status == OK and len(self._answer) != 5 + int.from_bytes(self._answer[1:5], "big"):
-            raise Malformed("the status is OK, but the answer is not whole")
+            raise MalformedBytes("the status is OK, but the answer is not whole")
         self.status = status
         self.message = bytes(self._answer[5:]) if status == OK else b""
         self.detail = printable(percent_decoded(fields.get(b"grpc-message", b"")))
 
     def _on_priority(self, _flags: int, _state: int, payload: bytes) -> None:
         if len(payload) != 5:
-            raise Malformed("a priority of the wrong size")
+            raise MalformedBytes("a priority of the wrong size")
 
     def _on_reset(self, _flags: int, state: int, payload: bytes) -> None:
         if len(payload) != 4:
-            raise Malformed("a reset of the wrong size")
+            raise MalformedBytes("a reset of the wrong size")
         if state == _CLOSED:
             return
         code = int.from_bytes(payload, "big")
@@ -243,7 +244,7 @@ class HookCall:
 
     def _on_settings(self, flags: int, _state: int, payload: bytes) -> None:
         if len(payload) % 6 or (flags & _ACK and payload):
-            raise Malformed("settings of the wrong size")
+            raise MalformedBytes("settings of the wrong size")
         if flags & _ACK:
             return
         for at in range(0, len(payload), 6):
@@ -254,23 +255,23 @@ class HookCall:
                 self._initial_window = value
             elif name == 5:  # MAX_FRAME_SIZE
                 if not _LARGEST_FRAME <= value < 1 << 24:
-                    raise Malformed(f"a largest frame of {value} bytes")
+                    raise MalformedBytes(f"a largest frame of {value} bytes")
                 self._frame_limit = value
         self.greeted = True
         self._outbound += _frame(_SETTINGS, _ACK, _CONNECTION)
 
     def _on_push(self, _flags: int, _state: int, _payload: bytes) -> None:
-        raise Malformed("a push, which we switched off")
+        raise MalformedBytes("a push, which we switched off")
 
     def _on_ping(self, flags: int, _state: int, payload: bytes) -> None:
         if len(payload) != 8:
-            raise Malformed("a ping of the wrong size")
+            raise MalformedBytes("a ping of the wrong size")
         if not flags & _ACK:
             self._outbound += _frame(_PING, _ACK, _CONNECTION, payload)
 
     def _on_goaway(self, _flags: int, _state: int, payload: bytes) -> None:
         if len(payload) < 8:
-            raise Malformed("a goodbye of the wrong size")
+            raise MalformedBytes("a goodbye of the wrong size")
         self._leaving = True
         # The peer may still answer our stream, unless the frame says that the peer never saw it.
         if int.from_bytes(payload[:4], "big") & _LARGEST_WINDOW < self._stream:
@@ -280,7 +281,7 @@ class HookCall:
     def _on_window_update(self, _flags: int, state: int, payload: bytes) -> None:
         step = int.from_bytes(payload, "big") & _LARGEST_WINDOW
         if len(payload) != 4 or step == 0:
-            raise Malformed("a window update that updates nothing")
+            raise MalformedBytes("a window update that updates nothing")
         self._widen(state, step)
 
     def _widen(self, state: int, step: int) -> None:
@@ -289,7 +290,7 @@ class HookCall:
         elif state == _CONNECTION:
             self._connection_window += step
         if max(self._stream_window, self._connection_window) > _LARGEST_WINDOW:
-            raise Malformed("a window wider than windows can be")
+            raise MalformedBytes("a window wider than windows can be")
 
     # By frame type: the states of a stream that allow it, and its handler.
     _HANDLERS = (
@@ -310,5 +311,5 @@ def _unpadded(flags: int, payload: bytes) -> bytes:
     if not flags & _PADDED:
         return payload
     if not payload or payload[0] >= len(payload):
-        raise Malformed("a frame with more padding than content")
+        raise MalformedBytes("a frame with more padding than content")
     return payload[1 : len(payload) - payload[0]]

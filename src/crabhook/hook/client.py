@@ -25,7 +25,7 @@ from crabhook.hook import (
 )
 from crabhook.hook.call import DEADLINE_EXCEEDED, OK, TEMPORARY, HookCall
 from crabhook.hook.wire import (
-    Malformed,
+    MalformedBytes,
     WireReply,
     permission_request,
     read_reply,
@@ -43,7 +43,7 @@ _SERVICE = "/crabhook.v1.PermissionService/"
 def main() -> None:
     """Run the hook, and end the process as the reply says."""
     options = read_options(sys.argv[1:], posix.environ)
-    request = Request(options)
+    request = HookRequest(options)
     if posix.isatty(0):
         from crabhook.hook.fallback import help_for  # only people read it
 
@@ -57,7 +57,7 @@ def main() -> None:
     posix._exit(reply.exit_code or (0 if whole else 1))  # noqa: SLF001 - os._exit, without os
 
 
-def _answer(options: Options, request: "Request") -> WireReply:
+def _answer(options: Options, request: "HookRequest") -> WireReply:
     payload = b""
     try:
         payload = _read_payload()
@@ -85,7 +85,7 @@ def _read_payload() -> bytes:
     return b"".join(chunks)
 
 
-class Request:
+class HookRequest:
     """A request to the operator, with a ticket and a secret that only this hook knows.
 
     It keeps the connection of its answer until `close`, for the receipt.
@@ -155,7 +155,7 @@ class Request:
         try:
             self.sock = connect(self.options, greet_by)
             carry(self.sock, call, greet_by, accept_by, end_by)
-        except (OSError, Malformed) as error:
+        except (OSError, MalformedBytes) as error:
             return f"{server}: {words(error)}"
         return f"{server}: {call.detail}"
 
@@ -189,7 +189,7 @@ class Request:
 def _reply(call: HookCall) -> WireReply:
     try:
         return read_reply(call.message)
-    except Malformed as error:
+    except MalformedBytes as error:
         raise Unanswered("lost", f"its answer cannot be read: {error}") from error
 
 
@@ -199,7 +199,7 @@ def carry(
     """Move bytes between a connected socket and the call until its end.
 
     The limits are times of the monotonic clock: for the peer's first bytes, for its taking the
-    request, for its answer. Raises OSError or Malformed.
+    request, for its answer. Raises OSError or MalformedBytes.
     """
     while call.status is None:
         limit = end_by if call.accepted else accept_by if call.greeted else greet_by

@@ -20,8 +20,8 @@ from crabhook.hook.call import (
     UNKNOWN,
     HookCall,
 )
-from crabhook.hook.client import Request, carry, connect
-from crabhook.hook.wire import Malformed, printable
+from crabhook.hook.client import HookRequest, carry, connect
+from crabhook.hook.wire import MalformedBytes, printable
 
 LEADER = b"crabhook-leader"
 """The trailing metadata in which a standby names the leader, with its refusal."""
@@ -101,7 +101,7 @@ class Failover:
     on for the time of `--reconnect`, as with a single server.
     """
 
-    def __init__(self, request: Request, payload: bytes, end: float) -> None:
+    def __init__(self, request: HookRequest, payload: bytes, end: float) -> None:
         self._request, self._payload, self._end = request, payload, end
         self._servers, self._tls_ca = listed(request.options.server), request.options.tls_ca
         self._options = Options()  # a copy, whose `server` is the current one
@@ -188,7 +188,7 @@ class Failover:
             call = _PingedCall(*request.written(self._payload, seconds=end - monotonic()))
             request.call = call
             self._carry(request.sock, call, greet_by)
-        except (OSError, Malformed) as error:
+        except (OSError, MalformedBytes) as error:
             self._problems[server] = words(error)
             if request.sock is not None and isinstance(error, _SilentError):
                 self._silent.append(request.sock)

@@ -27,7 +27,7 @@ _REPLY_STDERR = 2 << 3 | _BYTES
 _REPLY_EXIT_CODE = 3 << 3 | _VARINT
 
 
-class Malformed(Exception):  # noqa: N818 - a state of the wire, not a mistake in a program
+class MalformedBytes(Exception):  # noqa: N818 - a state of the wire, not a mistake in a program
     """The peer sent bytes that this protocol does not allow; the text says where."""
 
 
@@ -70,7 +70,7 @@ def read_reply(response: bytes) -> WireReply:
     parts = [value for key, _, value in fields if key == _RESPONSE_REPLY]
     confirm = [number for key, number, _ in fields if key == _RESPONSE_CONFIRM]
     if not parts:
-        raise Malformed("the response holds no reply")
+        raise MalformedBytes("the response holds no reply")
     stdout = stderr = b""
     exit_code = 0
     # Protobuf: a message field that comes several times is the joined bytes of all.
@@ -82,7 +82,7 @@ def read_reply(response: bytes) -> WireReply:
         elif key == _REPLY_EXIT_CODE:
             exit_code = number & 0xFFFFFFFF
     if exit_code > 255:
-        raise Malformed(f"the reply's exit code is {exit_code}, not 0 to 255")
+        raise MalformedBytes(f"the reply's exit code is {exit_code}, not 0 to 255")
     return WireReply(stdout, stderr, exit_code, confirm=bool(confirm and confirm[-1]))
 
 
@@ -118,7 +118,7 @@ def fields_of(message: bytes) -> list[tuple[int, int, bytes]]:
         key, at = _read_varint(message, at)
         kind = key & 7
         if key >> 3 == 0 or key >> 32:
-            raise Malformed("a field without a number")
+            raise MalformedBytes("a field without a number")
         if kind == _VARINT:
             number, at = _read_varint(message, at)
             fields.append((key, number, b""))
@@ -128,9 +128,9 @@ def fields_of(message: bytes) -> list[tuple[int, int, bytes]]:
         elif kind in (_FIXED64, _FIXED32):
             size = 8 if kind == _FIXED64 else 4
         else:
-            raise Malformed(f"a field of wire type {kind}")
+            raise MalformedBytes(f"a field of wire type {kind}")
         if size > len(message) - at:
-            raise Malformed("a field longer than its message")
+            raise MalformedBytes("a field longer than its message")
         fields.append((key, 0, message[at : at + size]))
         at += size
     return fields
@@ -142,7 +142,7 @@ def _read_varint(message: bytes, at: int) -> tuple[int, int]:
         number |= (byte & 0x7F) << 7 * count
         if byte < 0x80:
             return number & 0xFFFFFFFFFFFFFFFF, at + count + 1
-    raise Malformed("a number without an end")
+    raise MalformedBytes("a number without an end")
 
 
 # RFC 7541, appendix A: the names of the static table in its order, and its few values.
@@ -196,7 +196,7 @@ def read_headers(block: bytes) -> dict[bytes, bytes]:
         elif first & 0xE0 == 0x20:  # a new size of the dynamic table, which must stay empty
             size, at = _integer(block, at, 5)
             if size or fields:
-                raise Malformed("a compression table larger than we allow")
+                raise MalformedBytes("a compression table larger than we allow")
             continue
         else:
             index, at = _integer(block, at, 6 if first & 0x40 else 4)
@@ -211,14 +211,14 @@ def read_headers(block: bytes) -> dict[bytes, bytes]:
 
 def _entry(index: int) -> bytes:
     if not 0 < index < len(_NAMES):
-        raise Malformed("a header from a table that is empty")
+        raise MalformedBytes("a header from a table that is empty")
     return _NAMES[index]
 
 
 def _integer(block: bytes, at: int, bits: int) -> tuple[int, int]:
     """Read an integer of RFC 7541 5.1, whose prefix has `bits` bits."""
     if at >= len(block):
-        raise Malformed("a header block broken off")
+        raise MalformedBytes("a header block broken off")
     most = (1 << bits) - 1
     number = block[at] & most
     if number < most:
@@ -227,7 +227,7 @@ def _integer(block: bytes, at: int, bits: int) -> tuple[int, int]:
         number += (byte & 0x7F) << 7 * count
         if byte < 0x80:
             return number, at + 2 + count
-    raise Malformed("a number without an end in the headers")
+    raise MalformedBytes("a number without an end in the headers")
 
 
 def _read_string(block: bytes, at: int) -> tuple[bytes, int]:
@@ -235,7 +235,7 @@ def _read_string(block: bytes, at: int) -> tuple[bytes, int]:
     size, at = _integer(block, at, 7)
     end = at + size
     if end > len(block):
-        raise Malformed("a header longer than its block")
+        raise MalformedBytes("a header longer than its block")
     if not squeezed:
         return block[at:end], end
     from crabhook.hook import huffman  # only some peers use it
@@ -243,7 +243,7 @@ def _read_string(block: bytes, at: int) -> tuple[bytes, int]:
     try:
         return huffman.read(block[at:end]), end
     except ValueError as error:
-        raise Malformed(str(error)) from error
+        raise MalformedBytes(str(error)) from error
 
 
 def _string(text: str) -> bytes:

@@ -100,7 +100,7 @@ class Operator:
 
 
 @frozen
-class Rule:
+class RuleActor:
     """A rule of the owner's: its text and place; empty for what protects the owner by itself."""
 
     ref: str
@@ -130,7 +130,7 @@ class Nobody:
     why: EndReason
 
 
-Actor: TypeAlias = Operator | Rule | StandingOrder | Headless | Nobody
+Actor: TypeAlias = Operator | RuleActor | StandingOrder | Headless | Nobody
 
 HERE = "this terminal"
 OWNER = Operator("owner", "operator", HERE)

@@ -9,7 +9,7 @@ from crabhook.datatypes import frozen
 from crabhook.model.jsontext import START, Value, canonical, in_pieces, start_of, text_at
 
 
-class Scope(StrEnum):
+class EndScope(StrEnum):
     """What an event says is over.
 
     RESULT ends a call that was already decided, at an agent where nobody else answers while a hook

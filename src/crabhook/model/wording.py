@@ -63,7 +63,7 @@ def who(decider: Actor) -> str:
     match decider:
         case actor.Operator():
             return OPERATOR
-        case actor.Rule(ref):
+        case actor.RuleActor(ref):
             return f"{RULE}{ref}" if ref else ANY_RULE
         case actor.StandingOrder(_, kind, times):
             often = "" if times is None else f", {times} times"

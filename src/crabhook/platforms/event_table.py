@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 from crabhook.data_files import names
 from crabhook.datatypes import frozen
 from crabhook.model.decision import Verdict
-from crabhook.model.event import Scope, ShownField
+from crabhook.model.event import EndScope, ShownField
 
 ANY = "any tool's name"
 FREE = "a value that is not from a list"
@@ -166,7 +166,7 @@ class EventRow(Generic[W]):
     held: Held = Held.NEVER
     verdicts: Mapping[Verdict, W] = field(default_factory=dict)
     also: Also = Also.NOTHING
-    closes: Scope = Scope.NOTHING
+    closes: EndScope = EndScope.NOTHING
     phase: Phase = Phase.OTHER
     outcome: str = ""
     hook: Patience | str | None = None

@@ -12,7 +12,7 @@ from crabhook.data_files import tables
 from crabhook.datatypes import frozen
 from crabhook.model.card import Stance
 from crabhook.model.decision import Choices, Decision, Reply, Verdict
-from crabhook.model.event import Event, Scope, ToolCall
+from crabhook.model.event import EndScope, Event, ToolCall
 from crabhook.model.jsontext import Value
 from crabhook.platforms.event_table import Also, Held, Phase, Protocol, Rows, decided, read_protocol
 
@@ -110,7 +110,7 @@ class Platform:
         """Whether the verdict, other than PASS, is among its `choices`: as its row says."""
         return verdict in self.events[event.name].verdicts
 
-    def closes(self, event: Event) -> Scope:
+    def closes(self, event: Event) -> EndScope:
         """Return what the event tells to be over."""
         return self.events[event.name].closes
 

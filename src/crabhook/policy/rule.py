@@ -194,6 +194,6 @@ class Ruling:
     because: Because | None = None
 
     @cached_property
-    def by(self) -> actor.Rule:
+    def by(self) -> actor.RuleActor:
         """The rule as the one who decides; made once, as a ruling is often told again."""
-        return actor.Rule(f"{self.rule} ({self.rule.where})" if self.rule else "")
+        return actor.RuleActor(f"{self.rule} ({self.rule.where})" if self.rule else "")

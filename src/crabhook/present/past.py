@@ -54,7 +54,7 @@ def by_whom(past: Past) -> str:
     match past.card.decided and past.card.decided.by:
         case actor.Operator(name=name):
             return name or actor.OWNER.name
-        case actor.Rule(ref):
+        case actor.RuleActor(ref):
             return f'rule "{ref}"' if ref else "the rules"
         case actor.StandingOrder() as order:
             return f"order: {who(order)}"

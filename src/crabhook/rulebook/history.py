@@ -194,7 +194,7 @@ def _kind(call: PastCall, ruling: Ruling) -> ChangeKind | None:
     if now is None or now is RuleVerdict.ASK_OPERATOR:
         if call.by_person or isinstance(call.by, actor.Nobody):
             return None  # it came to the operator, or was to
-        by_a_rule = isinstance(call.by, actor.Rule)
+        by_a_rule = isinstance(call.by, actor.RuleActor)
         return ChangeKind.ASKED if now is not None else ChangeKind.OPEN if by_a_rule else None
     if call.edited:
         return ChangeKind.EDITED

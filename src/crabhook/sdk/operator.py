@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from crabhook.sdk.event import Answer
 
 if TYPE_CHECKING:
-    from crabhook.hook.client import Request
+    from crabhook.hook.client import HookRequest
     from crabhook.hook.wire import WireReply
     from crabhook.sdk.event import Event
 
@@ -53,7 +53,7 @@ def ask_operator(
 class Asked:
     """A reply of the server's, and the connection it came on."""
 
-    def __init__(self, reply: WireReply, request: Request) -> None:
+    def __init__(self, reply: WireReply, request: HookRequest) -> None:
         self.reply = reply
         self._request = request
 
@@ -79,7 +79,7 @@ def ask(
     import posix  # with the client, which only hooks that ask need
 
     from crabhook.hook import Unanswered, read_options  # likewise
-    from crabhook.hook.client import Request  # likewise
+    from crabhook.hook.client import HookRequest  # likewise
 
     options = {
         "--server": address,
@@ -89,7 +89,7 @@ def ask(
         "--tls-ca": tls_ca,
     }
     arguments = [f"{name}={value}" for name, value in options.items() if value is not None]
-    request = Request(read_options(arguments, posix.environ))
+    request = HookRequest(read_options(arguments, posix.environ))
     try:
         reply = request.ask(event.payload)
     except Unanswered as unanswered:

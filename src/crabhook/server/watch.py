@@ -12,7 +12,7 @@ from enum import Enum, auto
 from typing import Protocol
 
 from crabhook.hook.call import HookCall
-from crabhook.hook.wire import Malformed, request_headers
+from crabhook.hook.wire import MalformedBytes, request_headers
 from crabhook.model.errors import CrabhookError
 from crabhook.server.address import Address, TcpAddress, UnixAddress
 
@@ -240,7 +240,7 @@ async def grpc_talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) 
                 return False
             call.feed(data)
             writer.write(call.take())
-    except Malformed:
+    except MalformedBytes:
         return False
     return True
 

@@ -21,7 +21,7 @@ from crabhook.model.actor import (
     Nobody,
     Operator,
     OrderKind,
-    Rule,
+    RuleActor,
     StandingOrder,
     TimeUp,
 )
@@ -42,7 +42,7 @@ def actor_data(actor: Actor) -> dict[str, Value]:
             who: dict[str, Value] = {"kind": "operator", "id": name, "name": own, "desk": desk}
             beside: dict[str, Value] = {"address": address, "role": role, "shown": shown}
             return who | {key: value for key, value in beside.items() if value}
-        case Rule(ref):
+        case RuleActor(ref):
             return {"kind": "rule", "ref": ref}
         case StandingOrder(number, kind, times):
             data: dict[str, Value] = {"kind": "order", "id": number, "order": kind.name.lower()}
@@ -96,7 +96,7 @@ def _actor(data: Mapping[str, object]) -> Actor:
             beside = (str(data.get(key, "")) for key in ("address", "role", "shown"))
             return Operator(str(data["id"]), str(data["name"]), str(data["desk"]), *beside)
         case "rule":
-            return Rule(str(data["ref"]))
+            return RuleActor(str(data["ref"]))
         case "order":
             kind, times = OrderKind[str(data["order"]).upper()], data.get("times")
             often = None if times is None else int(str(times))
@@ -132,7 +132,7 @@ def _older_actor(written: str, reason: str) -> Actor:
         return StandingOrder(0, _ORDERS[written])
     if written.startswith(wording.KEEP_GOING) and (often := _TIMES.search(written)):
         return StandingOrder(0, OrderKind.KEEP_GOING, int(often[1]))
-    return Rule("" if written == wording.ANY_RULE else written.removeprefix(wording.RULE))
+    return RuleActor("" if written == wording.ANY_RULE else written.removeprefix(wording.RULE))
 
 
 def _older_end(why: str) -> EndReason | None:

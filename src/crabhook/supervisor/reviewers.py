@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory, TemporaryFile
 
 from crabhook.data_files import tables
 from crabhook.hook import Unanswered, read_options
-from crabhook.hook.client import Request
+from crabhook.hook.client import HookRequest
 from crabhook.hook.fallback import KINDS
 from crabhook.hook.wire import SUPERVISOR, WireReply
 from crabhook.model.errors import PayloadError
@@ -63,7 +63,7 @@ def judged_by_operator(
     options = read_options(list(words), os.environb)
     options.stance = SUPERVISOR
     options.wait = deadline.left()
-    request = Request(options)
+    request = HookRequest(options)
     try:
         reply = request.ask(review.asked.payload)
     except Unanswered as unanswered:

@@ -22,7 +22,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from crabhook.datatypes import frozen
 from crabhook.model.errors import CrabhookError
 from crabhook.team.invitation import framed
-from crabhook.team.membership import Identified, Principal, Refused, Team
+from crabhook.team.membership import Identified, Principal, Team, TeamRefusal
 
 NAMESPACE = "presence@crabhook"
 """What ssh-keygen signs for: no signature that was made for anything else counts."""
@@ -199,20 +199,20 @@ def opened_by(
 ) -> Identified:
     """Return the principal with the right to open, or why the call's signature does not give it."""
     if abs(now - call.at) > WITHIN:
-        return Refused("the signature was asked for too long ago: try again")
+        return TeamRefusal("the signature was asked for too long ago: try again")
     try:
         shown = shown_by(signature, call.text)
     except SshError as error:
-        return Refused(str(error))
+        return TeamRefusal(str(error))
     keys = next((member.keys for member in team.members if member.id == principal.operator), ())
     key = next((candidate for candidate in keys if candidate.key == str(shown.key)), None)
     if key is None:
-        return Refused(
+        return TeamRefusal(
             f"{shown.key.fingerprint} is no key of {principal.name}'s: an admin runs "
             "`crabhook operators trust-key`"
         )
     if shown.key.in_hardware and not shown.touched:
-        return Refused("the key was not touched")
+        return TeamRefusal("the key was not touched")
     if not shown.key.in_hardware and not key.confirmed:
-        return Refused("this key signs without a person")
+        return TeamRefusal("this key signs without a person")
     return replace(principal, closing=False, signed=True)

@@ -22,7 +22,7 @@ from typing import Final
 from crabhook.data_files import tables
 from crabhook.datatypes import frozen
 from crabhook.hook.call import OK, UNAVAILABLE, HookCall
-from crabhook.hook.wire import Malformed, fields_of, request_headers, write_message
+from crabhook.hook.wire import MalformedBytes, fields_of, request_headers, write_message
 from crabhook.model.errors import CrabhookError
 
 VALID = 15 * 60  # seconds
@@ -254,7 +254,7 @@ def _answer(line: ssl.SSLSocket, call: HookCall, by: float, fields: int) -> Sequ
                 values[key >> 3] = value
     except TimeoutError:
         raise JoinError("the other end did not answer in time; nothing was changed") from None
-    except (OSError, Malformed) as error:
+    except (OSError, MalformedBytes) as error:
         raise JoinError(f"the connection to the other end was lost: {error}") from error
     if call.status != OK:
         gone = _GONE if call.status == UNAVAILABLE else call.detail

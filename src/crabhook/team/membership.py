@@ -191,16 +191,16 @@ class Principal:
 
 
 @frozen
-class Refused:
+class TeamRefusal:
     """Why something may not be done, in words for the person who asked."""
 
     why: str
 
 
-Identified: TypeAlias = Principal | Refused
+Identified: TypeAlias = Principal | TeamRefusal
 
 # A person who is revoked leaves no device behind by which the two cases could be told apart.
-NOT_IN_TEAM = Refused(
+NOT_IN_TEAM = TeamRefusal(
     "this certificate is of no device in the team: its person was revoked, or it is from a team "
     "file that was lost; ask for an invitation"
 )
@@ -244,7 +244,7 @@ class Team:
 
     def may(
         self, principal: Principal, permission: Permission, target: Target | None = None
-    ) -> Refused | None:
+    ) -> TeamRefusal | None:
         """Return why the principal may not do this to the target, or None.
 
         Without a target, a limited person may only look (each card is checked again), and do
@@ -253,9 +253,9 @@ class Team:
         role, needed = principal.role, NEEDS[permission]
         if not role.includes(needed):
             who = f"{principal.name} is {_a(role)}"
-            return Refused(f"{who}, and to {permission} takes {_a(needed)}")
+            return TeamRefusal(f"{who}, and to {permission} takes {_a(needed)}")
         if principal.closing and permission not in CLOSING:
-            return Refused(
+            return TeamRefusal(
                 f"this key of {principal.name}'s may look and close, as by deny, hold and stop: "
                 f"to {permission}, open the desk with its passphrase, or sign with a trusted key"
             )
@@ -263,7 +263,9 @@ class Team:
             return None
         if target is not None and principal.scope.takes_in(target):
             return None
-        return Refused(f"{principal.name} is limited to {principal.scope}, and this is beyond it")
+        return TeamRefusal(
+            f"{principal.name} is limited to {principal.scope}, and this is beyond it"
+        )
 
     def machine_of(self, token: str) -> str | None:
         """Return the name of the machine whose token this is; looks at each, whichever it is."""
@@ -280,13 +282,13 @@ def _a(role: Role) -> str:
 
 def _principal(member: Member, device: Device, now: float, *, closing: bool) -> Identified:
     if device.revoked:
-        return Refused(f"{device.name} of {member.name} was revoked on {_day(device.revoked)}")
+        return TeamRefusal(f"{device.name} of {member.name} was revoked on {_day(device.revoked)}")
     if now >= device.until:
-        return Refused(
+        return TeamRefusal(
             f"the certificate of {device.name} ended on {_day(device.until)}: ask for an invitation"
         )
     if now < device.since:
-        return Refused(
+        return TeamRefusal(
             f"the certificate of {device.name} begins on {_day(device.since)}: is a clock wrong?"
         )
     return Principal(

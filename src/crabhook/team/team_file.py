@@ -210,13 +210,13 @@ class TeamReader:
         self._newest = self._seen()
         self._digest, self._unnoted = "", ""
         self._looked: tuple[int, int, int] | str = ""  # the file's stamp, or why there is none
-        self._outcome: membership.Team | membership.Refused
+        self._outcome: membership.Team | membership.TeamRefusal
         self._last: membership.Team | None = None
         self.warn: Callable[..., object] = lambda *_, **__: None
-        if isinstance(outcome := self.current(), membership.Refused):
+        if isinstance(outcome := self.current(), membership.TeamRefusal):
             raise TeamError(outcome.why)
 
-    def current(self) -> membership.Team | membership.Refused:
+    def current(self) -> membership.Team | membership.TeamRefusal:
         """Return the present team, or why it is unusable."""
         looked: tuple[int, int, int] | str
         try:
@@ -226,14 +226,16 @@ class TeamReader:
             looked = f"{self.folder.team} cannot be read: {error.strerror}"
         if looked != self._looked:
             self._looked = looked
-            self._outcome = membership.Refused(looked) if isinstance(looked, str) else self._anew()
+            self._outcome = (
+                membership.TeamRefusal(looked) if isinstance(looked, str) else self._anew()
+            )
             self._report(self._outcome)
         if self._unnoted:
             self._note()
         return self._outcome
 
-    def _report(self, outcome: membership.Team | membership.Refused) -> None:
-        if isinstance(outcome, membership.Refused):
+    def _report(self, outcome: membership.Team | membership.TeamRefusal) -> None:
+        if isinstance(outcome, membership.TeamRefusal):
             self.warn(f"nobody elsewhere may do anything: {outcome.why}")
             return
         if self._last:
@@ -247,7 +249,7 @@ class TeamReader:
     def trouble(self) -> str:
         """Why the team is unusable, or what else is wrong; empty for nothing."""
         outcome = self.current()
-        return outcome.why if isinstance(outcome, membership.Refused) else self._unnoted
+        return outcome.why if isinstance(outcome, membership.TeamRefusal) else self._unnoted
 
     async def keep(self) -> None:
         """Look once in a while too, to tell of changes without a request."""
@@ -258,23 +260,23 @@ class TeamReader:
     def machine_of(self, token: str) -> str | None:
         """Return the name of the machine whose token this is now."""
         team = self.current()
-        return None if isinstance(team, membership.Refused) else team.machine_of(token)
+        return None if isinstance(team, membership.TeamRefusal) else team.machine_of(token)
 
     def server_pair(self) -> tuple[bytes, bytes]:
         """Return the server's key and certificate, as gRPC takes them; raises TeamError."""
         return private(self.folder.server_key), private(self.folder.server)
 
-    def _anew(self) -> membership.Team | membership.Refused:
+    def _anew(self) -> membership.Team | membership.TeamRefusal:
         try:
             content = private(self.folder.team, _LARGEST)
             team = read_team(content, self.authority)
         except TeamError as error:
-            return membership.Refused(str(error))
+            return membership.TeamRefusal(str(error))
         digest = hashlib.sha256(content).hexdigest()
         if team.version < self._newest or (
             team.version == self._newest and self._digest not in ("", digest)
         ):
-            return membership.Refused(
+            return membership.TeamRefusal(
                 f"the team file is version {team.version}, and version {self._newest} was here "
                 "before: somebody put an older one in its place"
             )

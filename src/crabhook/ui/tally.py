@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from textwrap import wrap
 from time import localtime, time
 
-from crabhook.model.actor import Operator, Rule, StandingOrder
+from crabhook.model.actor import Operator, RuleActor, StandingOrder
 from crabhook.model.decision import Decided, Verdict
 from crabhook.model.event import Event
 from crabhook.model.wording import plural
@@ -35,7 +35,7 @@ _FIRST = ("allowed", "denied", "answered", "approved", "sent back")  # the other
 def counted_as(event: Event, decided: Decided) -> str:
     """Return the word under which a decision is counted; empty for the end of a wait."""
     match decided.by:
-        case Rule():
+        case RuleActor():
             return BY_RULES
         case StandingOrder():
             return BY_ORDERS

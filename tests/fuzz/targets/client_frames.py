@@ -12,7 +12,7 @@ from h2.events import DataReceived, TrailersReceived
 from h2.exceptions import H2Error
 
 from crabhook.hook.call import HookCall
-from crabhook.hook.wire import Malformed
+from crabhook.hook.wire import MalformedBytes
 from tests.fuzz.mutation import frames
 from tests.fuzz.target import Target
 from tests.unit.hook.test_call import (
@@ -45,7 +45,7 @@ def heard(talk: bytes, step: int, size: int) -> tuple[HookCall, bytes, str]:
     try:
         for at in range(0, len(talk), step):
             call.feed(talk[at : at + step])
-    except Malformed as error:
+    except MalformedBytes as error:
         return call, sent, str(error)
     while more := call.take():
         sent += more

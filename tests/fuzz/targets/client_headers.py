@@ -7,7 +7,7 @@ from hpack.exceptions import HPACKError
 from hpack.huffman_table import decode_huffman
 
 from crabhook.hook.huffman import read
-from crabhook.hook.wire import Malformed, percent_decoded, printable, read_headers
+from crabhook.hook.wire import MalformedBytes, percent_decoded, printable, read_headers
 from tests.fuzz.mutation import plain
 from tests.fuzz.target import Target
 from tests.unit.hook.test_call import ACCEPTED, block
@@ -26,7 +26,7 @@ def law(data: bytes) -> None:
 def _ours(data: bytes) -> dict[bytes, bytes] | None:
     try:
         return read_headers(data)
-    except Malformed:
+    except MalformedBytes:
         return None
 
 

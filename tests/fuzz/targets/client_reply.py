@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from google.protobuf.message import DecodeError
 
-from crabhook.hook.wire import Malformed, WireReply, read_reply
+from crabhook.hook.wire import MalformedBytes, WireReply, read_reply
 from crabhook.v1 import permission_pb2 as pb
 from tests.fuzz.mutation import plain
 from tests.fuzz.target import Target
@@ -39,7 +39,7 @@ def _same(ours: WireReply, theirs: pb.PermissionResponse) -> None:
 def _ours(data: bytes) -> WireReply | None:
     try:
         return read_reply(data)
-    except Malformed:
+    except MalformedBytes:
         return None
 
 

@@ -18,14 +18,14 @@ from hashlib import sha256
 from typing import Any
 
 from crabhook.hook import Unanswered, read_options
-from crabhook.hook.client import Request
+from crabhook.hook.client import HookRequest
 from crabhook.hook.fallback import fall_back
 from tests.support.service import CRABHOOK
 
 AGAIN_WITHIN = 6.0  # seconds for which a hook that has its answer asks for it once more
 
 _out = threading.Lock()
-_waiting: dict[int, Request] = {}
+_waiting: dict[int, HookRequest] = {}
 
 
 def run(told: dict[str, Any]) -> None:
@@ -44,7 +44,7 @@ def _as_program(told: dict[str, Any]) -> dict[str, Any]:
 def _in_thread(told: dict[str, Any]) -> dict[str, Any]:
     payload = told["payload"].encode()
     options = read_options(told["options"], {})
-    request = _waiting[told["number"]] = Request(options)
+    request = _waiting[told["number"]] = HookRequest(options)
     replies: list[list[str]] = []
     try:
         reply = request.ask(payload)
@@ -64,23 +64,23 @@ def _in_thread(told: dict[str, Any]) -> dict[str, Any]:
     return {"at": at, "replies": replies, **_printed(reply.exit_code, reply.stdout, reply.stderr)}
 
 
-def _asked_again(first: Request, told: dict[str, Any], payload: bytes) -> list[list[str]]:
+def _asked_again(first: HookRequest, told: dict[str, Any], payload: bytes) -> list[list[str]]:
     """Ask once more under the same ticket, as after a connection that was lost with the answer."""
     options = read_options([*told["options"], "--wait", f"{AGAIN_WITHIN:g}"], {})
-    request = Request(options)
+    request = HookRequest(options)
     request._id, request._secret = first._id, first._secret
     with suppress(Unanswered):
         return [_reply(request, request.ask(payload))]
     return []
 
 
-def _reply(request: Request, reply: Any) -> list[str]:
+def _reply(request: HookRequest, reply: Any) -> list[str]:
     """Return who answered, and what, shortened."""
     whole = repr((reply.exit_code, reply.stdout, reply.stderr)).encode()
     return [_peer(request), sha256(whole).hexdigest()[:16]]
 
 
-def _peer(request: Request) -> str:
+def _peer(request: HookRequest) -> str:
     """Return the address at the other end of its connection; "" where there is none."""
     with suppress(OSError, AttributeError):
         return str(request.sock.getpeername()[0])  # type: ignore[union-attr]

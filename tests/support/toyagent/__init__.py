@@ -9,7 +9,7 @@ from enum import Enum
 
 from crabhook.model.card import Stance
 from crabhook.model.decision import Beside, Choices, Decision, Reply, Verdict
-from crabhook.model.event import Event, How, Scope, ShownField
+from crabhook.model.event import EndScope, Event, How, ShownField
 from crabhook.platforms.common import Limits, check_parts, check_reason, check_verdict, reader
 from crabhook.platforms.event_table import EventRow, Held, Patience, Phase, Rows
 from crabhook.platforms.interface import Platform, Tools
@@ -35,7 +35,7 @@ EVENTS = Rows[Way](
             tells={"mood": ShownField("the toy's mood", How.PROSE, short="mood")},
         ),
         "ToyOver": EventRow(
-            closes=Scope.SESSION, outcome="the toy was put away", hook=Patience(5, client=2)
+            closes=EndScope.SESSION, outcome="the toy was put away", hook=Patience(5, client=2)
         ),
     }
 )

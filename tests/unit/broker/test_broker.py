@@ -8,7 +8,7 @@ import pytest
 from crabhook.broker import state
 from crabhook.broker.cards import TooLateError
 from crabhook.broker.ending import undecided
-from crabhook.broker.messages import Note, Refusal
+from crabhook.broker.messages import FeedLine, Refusal
 from crabhook.broker.pending import Limits
 from crabhook.broker.sessions.live import SESSIONS_KEPT
 from crabhook.model.actor import OWNER, AnsweredAtAgent, Ended, Operator, TimeUp
@@ -293,7 +293,7 @@ def test_of_many_refusals_the_first_is_told_and_each_doubling() -> None:
     told = []
     for number in range(120):
         book.asks(bash(f"b{number}", f"echo {number}", f"t{number}"))
-        told += [number + 1] if any(isinstance(one, Note) for one in book.effects) else []
+        told += [number + 1] if any(isinstance(one, FeedLine) for one in book.effects) else []
     assert told == [1, 2, 4, 8, 16, 32, 64]
 
 

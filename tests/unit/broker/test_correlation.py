@@ -16,7 +16,7 @@ from crabhook.broker.cards import (
 )
 from crabhook.broker.recent import ASKED_AGAIN_WITHIN
 from crabhook.model.card import Request
-from crabhook.model.event import Event, Scope, ToolCall
+from crabhook.model.event import EndScope, Event, ToolCall
 from crabhook.model.order import Order, OrderKind
 from tests.support.playbook import ALLOW, DENY, Playbook, bash, calling, prompt
 
@@ -153,14 +153,14 @@ def test_a_third_kind_of_leg_may_join() -> None:
 @pytest.mark.parametrize(
     ("closes", "ended"),
     [
-        (Scope.NOTHING, []),
-        (Scope.RESULT, []),
-        (Scope.CALL, ["call"]),
-        (Scope.AGENT, ["call", "agent"]),
-        (Scope.SESSION, ["call", "agent", "session"]),
+        (EndScope.NOTHING, []),
+        (EndScope.RESULT, []),
+        (EndScope.CALL, ["call"]),
+        (EndScope.AGENT, ["call", "agent"]),
+        (EndScope.SESSION, ["call", "agent", "session"]),
     ],
 )
-def test_news_ends_as_much_as_it_closes(closes: Scope, ended: list[str]) -> None:
+def test_news_ends_as_much_as_it_closes(closes: EndScope, ended: list[str]) -> None:
     waiting = {
         "call": event("x", "t1"),
         "agent": event("x", "t2"),

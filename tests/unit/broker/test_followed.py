@@ -5,7 +5,7 @@ import pytest
 from crabhook.broker.followed import FOLLOWED_FOR, Fate, FollowedCalls
 from crabhook.broker.recent import KEPT
 from crabhook.model.decision import Decision, Verdict
-from crabhook.model.event import Scope
+from crabhook.model.event import EndScope
 from crabhook.platforms import PLATFORMS
 from tests.support.playbook import ALLOW, asking, bash, done
 
@@ -45,10 +45,10 @@ def test_only_so_many_are_kept_and_for_a_day() -> None:
 def test_a_turns_end_forgets_what_was_left_and_a_sessions_end_all() -> None:
     calls = followed("t1", decision=ASK)
     calls.follow(bash("t2", "ls", "t2").event, ALLOW, 0.0)
-    (left,) = calls.conclude(asking("z", "Stop").event, Scope.AGENT)
+    (left,) = calls.conclude(asking("z", "Stop").event, EndScope.AGENT)
     assert left[1] is Fate.NOT_RUN
     assert len(calls._calls) == 1
-    assert calls.conclude(asking("z", "SessionEnd").event, Scope.SESSION) == []
+    assert calls.conclude(asking("z", "SessionEnd").event, EndScope.SESSION) == []
     assert len(calls._calls) == 0
 
 
@@ -65,6 +65,6 @@ def test_a_calls_rivals_are_found_among_those_of_its_id_alone() -> None:
     assert len(list(calls._calls.of_use(bash("x", "ls", "t7").event, "t7"))) == 1
     assert [one.use_id for one in calls.rivals(bash("x", "other", "t7").event)] == ["t7"]
     assert calls.rivals(bash("x", "other", "unheard of").event) == []
-    calls.conclude(asking("z", "SessionEnd").event, Scope.SESSION)
+    calls.conclude(asking("z", "SessionEnd").event, EndScope.SESSION)
     assert list(calls._calls.of_use(bash("x", "ls", "t7").event, "t7")) == []
     assert calls._calls._uses == {}

@@ -20,8 +20,8 @@ from crabhook.broker.messages import (
     Delivered,
     Effect,
     Fact,
+    FeedLine,
     Left,
-    Note,
     Refuse,
     Resolve,
     Restored,
@@ -398,7 +398,7 @@ class Histories(RuleBasedStateMachine):
                     self.ended[card.number] = card
             case WakeAt(at):
                 assert at > self.now
-            case Note():
+            case FeedLine():
                 pass
 
 

@@ -5,7 +5,7 @@ import pytest
 from crabhook.broker.recent import ASKED_AGAIN_WITHIN, KEPT, NOTE_KEPT, RecentDecisions
 from crabhook.model.actor import OWNER
 from crabhook.model.decision import Decided, Decision, Verdict
-from crabhook.model.event import Event, Scope, ToolCall
+from crabhook.model.event import EndScope, Event, ToolCall
 from tests.support.playbook import (
     ALLOW,
     ASK,
@@ -277,5 +277,5 @@ def test_an_event_without_a_tool_is_remembered_and_matches_nothing() -> None:
     settled.remember_answer(bare, ALLOWED, 0.0)
     asked = Event("claude", "PermissionRequest", session="s")
     assert settled.answer_again(asked, 0.0) is None
-    settled.forget(asked, Scope.SESSION)
+    settled.forget(asked, EndScope.SESSION)
     assert repr(settled) == "<RecentDecisions answers=0 notes=0>"

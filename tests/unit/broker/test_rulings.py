@@ -133,7 +133,7 @@ def test_rules_speak_of_permission_events_alone() -> None:
 def test_a_denial_tells_the_model_the_rules_note_or_its_reason() -> None:
     assert said_by(ruling(RuleVerdict.DENY, "use the trash")).decided == Decided(
         Decision(Verdict.DENY, reason="use the trash"),
-        actor.Rule("deny Bash(x) (rules.toml, line 3)"),
+        actor.RuleActor("deny Bash(x) (rules.toml, line 3)"),
     )
     denied = said_by(ruling(RuleVerdict.DENY)).decided
     assert denied is not None

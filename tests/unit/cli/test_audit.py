@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from crabhook.cli import audit
-from crabhook.model.actor import OWNER, Operator, Rule
+from crabhook.model.actor import OWNER, Operator, RuleActor
 from crabhook.store.change import happened
 from crabhook.store.opening import open_writer
 from crabhook.store.record import Kind
@@ -70,7 +70,7 @@ def test_the_list_for_people_tells_who_at_which_desk_and_whether_they_edited(
     ann = Operator("o1", "ann", "ann's laptop", address="192.0.2.7", role="decider")
     store = open_writer(folder)
     store.write([happened(decided("make", by=ann, edited="make -n"), decided("ls", by=OWNER))])
-    store.write([happened(decided("id", by=Rule("Bash(id) in rules.toml")))])
+    store.write([happened(decided("id", by=RuleActor("Bash(id) in rules.toml")))])
     store.close()
     edited, own, rule = run("--last", "3")[1].splitlines()
     assert "make -n" in edited

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from crabhook.cli import audit
-from crabhook.model.actor import Ended, Nobody, Rule
+from crabhook.model.actor import Ended, Nobody, RuleActor
 from tests.unit.cli.pastrecord import NOON, decided, write
 
 RULES = """
@@ -51,7 +51,7 @@ def run(
         decided("npm run deploy", "deny", at=NOON + 60),
         decided("npm run deploy", "deny", at=NOON + 120),
         decided("git push", session="s2", at=NOON + 180),
-        decided("git status", by=Rule(OLD), cwd="/srv/other", at=NOON + 240),
+        decided("git status", by=RuleActor(OLD), cwd="/srv/other", at=NOON + 240),
         decided("npm run lint", edited="npm run lint:fix", at=NOON + 300),
         decided("cat a", at=NOON + 360),
         decided("npm run test", "pass", by=NOBODY, at=NOON + 400),

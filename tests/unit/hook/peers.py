@@ -16,7 +16,7 @@ import grpc
 
 import crabhook
 from crabhook.hook import Options
-from crabhook.hook.client import Request
+from crabhook.hook.client import HookRequest
 from crabhook.hook.wire import WireReply
 from crabhook.v1 import permission_pb2 as pb
 from crabhook.v1 import permission_pb2_grpc as rpc
@@ -152,7 +152,7 @@ def environment(**more: str) -> dict[str, str]:
 
 def ask(options: Options, payload: bytes = PAYLOAD) -> WireReply:
     """Ask with the hook's own client in this process, and leave the reply unconfirmed."""
-    with closing(Request(options)) as request:
+    with closing(HookRequest(options)) as request:
         return request.ask(payload)
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from crabhook.hook import call as codes
 from crabhook.hook.call import HookCall
-from crabhook.hook.wire import Malformed, request_headers
+from crabhook.hook.wire import MalformedBytes, request_headers
 from tests.support.examples import examples
 
 HEADERS = request_headers("/s/M", "localhost", secure=False, token="", agent="crabhook/test")
@@ -344,7 +344,7 @@ NOT_HTTP2 = [
 
 @pytest.mark.parametrize("first", NOT_HTTP2)
 def test_a_peer_that_begins_with_anything_but_settings_speaks_no_http2(first: bytes) -> None:
-    with pytest.raises(Malformed, match="does not speak HTTP/2"):
+    with pytest.raises(MalformedBytes, match="does not speak HTTP/2"):
         HookCall(HEADERS, b"").feed(first)
 
 
@@ -401,7 +401,7 @@ MALFORMED_AFTER_ACCEPTANCE = {
 @pytest.mark.parametrize("name", MALFORMED_BEFORE_ACCEPTANCE)
 def test_malformed_before_acceptance(name: str) -> None:
     call = greeted()
-    with pytest.raises(Malformed):
+    with pytest.raises(MalformedBytes):
         call.feed(MALFORMED_BEFORE_ACCEPTANCE[name])
     assert not call.accepted
     assert call.status is None
@@ -410,7 +410,7 @@ def test_malformed_before_acceptance(name: str) -> None:
 @pytest.mark.parametrize("name", MALFORMED_AFTER_ACCEPTANCE)
 def test_malformed_after_acceptance(name: str) -> None:
     call = accepted()
-    with pytest.raises(Malformed):
+    with pytest.raises(MalformedBytes):
         call.feed(MALFORMED_AFTER_ACCEPTANCE[name])
     assert call.status is None
     assert call.message == b""
@@ -485,11 +485,11 @@ def test_what_is_still_said_about_the_first_question_changes_nothing(*, behind: 
 def test_a_peer_that_loses_its_thread_is_malformed(late: bytes, *, behind: bool) -> None:
     call = answered(late if behind else b"")
     if behind:
-        with pytest.raises(Malformed):
+        with pytest.raises(MalformedBytes):
             call.again(RECEIPT, b"")
     else:
         call.again(RECEIPT, b"")
-        with pytest.raises(Malformed):
+        with pytest.raises(MalformedBytes):
             call.feed(late)
     assert (call.status, call.message) == (None, b"")
 

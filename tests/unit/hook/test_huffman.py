@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabhook.hook import huffman
-from crabhook.hook.wire import Malformed, read_headers
+from crabhook.hook.wire import MalformedBytes, read_headers
 
 ENCODER = hpack.huffman.HuffmanEncoder(
     hpack.huffman_constants.REQUEST_CODES, hpack.huffman_constants.REQUEST_CODES_LENGTH
@@ -36,7 +36,7 @@ def test_wrong_endings_are_malformed(text: bytes) -> None:
     with pytest.raises(ValueError, match="a Huffman string"):
         huffman.read(text)
     block = b"\x10\x01x" + bytes((0x80 | len(text),)) + text  # a header of that value
-    with pytest.raises(Malformed, match="a Huffman string"):
+    with pytest.raises(MalformedBytes, match="a Huffman string"):
         read_headers(block)
 
 

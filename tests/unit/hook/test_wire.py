@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from crabhook.hook import wire
 from crabhook.hook.wire import (
-    Malformed,
+    MalformedBytes,
     WireReply,
     percent_decoded,
     printable,
@@ -137,14 +137,14 @@ def test_a_reply_sent_in_parts_is_put_together() -> None:
 def test_no_reply_is_not_an_empty_reply() -> None:
     empty = read_reply(pb.PermissionResponse(reply=pb.Reply()).SerializeToString())
     assert (empty.stdout, empty.stderr, empty.exit_code, empty.confirm) == (b"", b"", 0, False)
-    with pytest.raises(Malformed, match="no reply"):
+    with pytest.raises(MalformedBytes, match="no reply"):
         read_reply(pb.PermissionResponse(permission_decision="allow").SerializeToString())
 
 
 @pytest.mark.parametrize("exit_code", [256, 512, 2**32 - 1])
 def test_an_exit_code_no_process_has_is_refused(exit_code: int) -> None:
     response = pb.PermissionResponse(reply=pb.Reply(exit_code=exit_code))
-    with pytest.raises(Malformed, match="exit code"):
+    with pytest.raises(MalformedBytes, match="exit code"):
         read_reply(response.SerializeToString())
 
 
@@ -161,7 +161,7 @@ def test_an_exit_code_no_process_has_is_refused(exit_code: int) -> None:
     ],
 )
 def test_what_is_no_message_is_malformed(message: bytes) -> None:
-    with pytest.raises(Malformed):
+    with pytest.raises(MalformedBytes):
         read_reply(message)
 
 
@@ -169,7 +169,7 @@ def test_what_is_no_message_is_malformed(message: bytes) -> None:
 def test_bytes_that_both_can_read_mean_the_same_to_both(message: bytes) -> None:
     try:
         ours: WireReply | None = read_reply(message)
-    except Malformed:
+    except MalformedBytes:
         ours = None
     try:
         theirs = pb.PermissionResponse.FromString(message)
@@ -235,7 +235,7 @@ def test_the_static_table_is_the_standards() -> None:
     ],
 )
 def test_what_is_no_header_block_is_malformed(block: bytes) -> None:
-    with pytest.raises(Malformed):
+    with pytest.raises(MalformedBytes):
         read_headers(block)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from crabhook.model.card import Stance
 from crabhook.model.decision import Decision, Verdict
-from crabhook.model.event import Scope
+from crabhook.model.event import EndScope
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.event_table import Held
 from crabhook.platforms.interface import Platform
@@ -43,7 +43,7 @@ def test_a_dialect_watches_what_it_has_never_heard_of_and_says_nothing(name: str
     event = platform.read(b'{"hook_event_name": "Brand-New", "x": 1}')
     assert (event.platform, event.name, event.fields["x"]) == (name, "Brand-New", 1)
     assert all(platform.held(event, stance) is Held.NEVER for stance in Stance)
-    assert platform.closes(event) is Scope.NOTHING
+    assert platform.closes(event) is EndScope.NOTHING
     assert platform.remark(event, "n") is None
     silence = platform.write(event, Decision(Verdict.PASS))
     assert (silence.output, silence.stderr, silence.exit_code) in ((None, "", 0), ({}, "", 0))

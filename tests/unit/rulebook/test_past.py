@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.model.actor import OWNER, Rule
+from crabhook.model.actor import OWNER, RuleActor
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.event import Event, ToolCall
 from crabhook.policy.rule import RuleVerdict
@@ -26,7 +26,7 @@ def past_calls(folder: Path, *, last: int = 0) -> Iterator[PastCall]:
 
 def decided(verdict: Verdict, command: str, *, rule: str = "", card: int | None = 1) -> Entry:
     event = Event("claude", "PreToolUse", "s1", "/app", tool=ToolCall("Bash", {"command": command}))
-    decided = Decided(Decision(verdict), Rule(rule) if rule else OWNER)
+    decided = Decided(Decision(verdict), RuleActor(rule) if rule else OWNER)
     return entries.decided(event, decided, NOON, legs=["r1"], waited=2.0, card=card)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crabhook.model.actor import Actor, Ended, Nobody, Operator, Rule
+from crabhook.model.actor import Actor, Ended, Nobody, Operator, RuleActor
 from crabhook.model.decision import Decision
 from crabhook.store.record import Kind
 from tests.soak.cluster.history import Given, Heard, Histories, HookEnd, Straggler, Trouble
@@ -138,7 +138,7 @@ def the_same_reply_given_again(past: Past) -> None:
 def a_rules_own_allow(past: Past) -> None:
     ruled = job("ruled-allow")
     past.asks(ruled)
-    past.decides(ruled, by=Rule("Bash(echo ruled-allow *)"))
+    past.decides(ruled, by=RuleActor("Bash(echo ruled-allow *)"))
     past.ends(ruled)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from crabhook.broker.messages import Refusal
-from crabhook.model.actor import OWNER, Actor, Ended, Nobody, Rule
+from crabhook.model.actor import OWNER, Actor, Ended, Nobody, RuleActor
 from crabhook.model.card import Leg
 from crabhook.model.decision import Decision, Verdict
 from crabhook.store import entries
@@ -179,7 +179,7 @@ def an_allow_because_nobody_was_there(past: Past) -> None:
 
 @breaks(decided_by_somebody, "is nobody's to give")
 def an_allow_by_a_rule_that_is_not_the_soaks(past: Past) -> None:
-    past.answers(job(), by=Rule("Bash(*) (rules.toml)"))
+    past.answers(job(), by=RuleActor("Bash(*) (rules.toml)"))
 
 
 @breaks(printed_rightly, "'allow', which nobody decided")

@@ -15,7 +15,7 @@ from crabhook.model.actor import (
     Nobody,
     Operator,
     OrderKind,
-    Rule,
+    RuleActor,
     StandingOrder,
     TimeUp,
 )
@@ -43,8 +43,8 @@ def test_how_a_wait_ended_comes_back_from_the_record(end: EndReason) -> None:
     [
         ({"by": "operator", "where": "the desk"}, UNKNOWN),
         ({"by": "rule deny Bash (a, line 1)", "rule": "rule deny Bash (a, line 1)"},
-         Rule("deny Bash (a, line 1)")),
-        ({"by": "the rules", "rule": "the rules"}, Rule("")),
+         RuleActor("deny Bash (a, line 1)")),
+        ({"by": "the rules", "rule": "the rules"}, RuleActor("")),
         ({"by": "headless", "rule": "headless"}, Headless()),
         ({"by": "allow everything of this session"}, StandingOrder(0, OrderKind.ALLOW_ALL)),
         ({"by": "the operator halted this session"}, StandingOrder(0, OrderKind.HALT)),

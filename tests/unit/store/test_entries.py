@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from crabhook.model.actor import OWNER, Rule
+from crabhook.model.actor import OWNER, RuleActor
 from crabhook.model.card import Leg, Origin, Stance
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.event import Event, ToolCall
@@ -92,7 +92,7 @@ def test_a_decision_is_kept_with_all_that_was_decided_and_what_was_asked() -> No
 
 def test_a_rules_decision_names_the_rule_and_an_empty_edit_is_an_edit() -> None:
     made = Decision(Verdict.DENY, reason="no", updated_input={})
-    kept = entries.decided(EVENT, Decided(made, Rule("Bash(rm *)")), NOON, legs=[])
+    kept = entries.decided(EVENT, Decided(made, RuleActor("Bash(rm *)")), NOON, legs=[])
     body = told(kept)
     assert (body["where"], body["by"], body["rule"]) == ("at once", *["rule Bash(rm *)"] * 2)
     assert body["actor"] == {"kind": "rule", "ref": "Bash(rm *)"}
@@ -103,7 +103,7 @@ def test_a_rules_decision_names_the_rule_and_an_empty_edit_is_an_edit() -> None:
 
 def test_of_a_secret_in_a_rules_own_text_nothing_is_recorded() -> None:
     secret = "ghp_" + "a1B2" * 9
-    by = Rule(f"Bash(curl -H 'Authorization: token {secret}' *)")
+    by = RuleActor(f"Bash(curl -H 'Authorization: token {secret}' *)")
     body = told(entries.decided(EVENT, Decided(Decision(Verdict.DENY), by), NOON, legs=[]))
     assert "redacted" in body["rule"]
     assert secret not in str(body)
@@ -134,7 +134,7 @@ def _everywhere(text: str) -> list[Entry]:
     return [
         entries.observed(request, NOON),
         entries.asked(request, NOON, card=4, legs=["r1"], ends=(NOON, NOON)),
-        entries.decided(event, Decided(made, Rule(text)), NOON, legs=["r1"]),
+        entries.decided(event, Decided(made, RuleActor(text)), NOON, legs=["r1"]),
         entries.ended(Kind.WITHDRAWN, request, NOON, card=4, why=text),
         entries.delivered(event, NOON, request_id="r1", card=4, missing=text),
         entries.operator(text, NOON, told=text, notes=[text]),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crabhook.model.actor import Ended, Headless, Nobody, Operator, Rule, StandingOrder
+from crabhook.model.actor import Ended, Headless, Nobody, Operator, RuleActor, StandingOrder
 from crabhook.model.wording import who
 from crabhook.store.actors import actor_in, end_in
 from crabhook.store.change import happened
@@ -51,7 +51,7 @@ def test_who_decided_and_how_it_ended_is_read_from_an_older_record(older: Path) 
         decided = [json.loads(one.body) for one in history.find(Query(kinds=("decided",)))]
         (left,) = [json.loads(one.body) for one in history.find(Query(kinds=("withdrawn",)))]
     actors = [actor_in(one) for one in decided]
-    assert {type(one) for one in actors} == {Operator, Rule, StandingOrder, Headless, Nobody}
+    assert {type(one) for one in actors} == {Operator, RuleActor, StandingOrder, Headless, Nobody}
     for body, actor in zip(decided, actors, strict=True):
         assert who(actor) == body["by"]
     assert end_in(left) is Ended.HOOK_LEFT

@@ -15,10 +15,10 @@ from crabhook.team.membership import (
     Member,
     Permission,
     Principal,
-    Refused,
     Scope,
     Target,
     Team,
+    TeamRefusal,
     digest_of,
     fingerprint_of,
 )
@@ -72,7 +72,7 @@ def test_each_role_may_do_what_the_table_says_and_nothing_else() -> None:
             if TEAM.may(principal(name), permission, Target("/x", "y", "z")) is None
         } == permissions
     refused = TEAM.may(principal("vic"), Permission.ALLOW)
-    assert refused == Refused("vic is a viewer, and to allow takes a decider")
+    assert refused == TeamRefusal("vic is a viewer, and to allow takes a decider")
 
 
 def test_a_key_that_lies_unencrypted_looks_and_closes_and_opens_nothing() -> None:
@@ -135,7 +135,7 @@ def test_who_is_limited_does_nothing_that_reaches_beyond_any_card() -> None:
 )
 def test_a_certificate_that_does_not_count_is_refused_in_words(name: str, words: str) -> None:
     found = TEAM.identify(pem(name.encode()), NOW)
-    assert isinstance(found, Refused)
+    assert isinstance(found, TeamRefusal)
     assert words in found.why
 
 

@@ -36,10 +36,10 @@ from crabhook.team.folder import Folder, TeamError, founding, private
 from crabhook.team.membership import (
     Machine,
     Principal,
-    Refused,
     Scope,
     SshKey,
     Team,
+    TeamRefusal,
     digest_of,
     fingerprint_of,
 )
@@ -63,7 +63,7 @@ def in_force(reader: TeamReader) -> Team:
 
 def refusal(reader: TeamReader) -> str:
     refused = reader.current()
-    assert isinstance(refused, Refused), refused
+    assert isinstance(refused, TeamRefusal), refused
     return refused.why
 
 
@@ -86,7 +86,7 @@ def test_a_reader_sees_a_revocation_at_the_next_call(ours: Founded) -> None:
     assert isinstance(allowed(in_force(reader), certificate, NOW), Principal)
     ours.revoke("ann")
     refused = allowed(in_force(reader), certificate, NOW)
-    assert isinstance(refused, Refused)
+    assert isinstance(refused, TeamRefusal)
     assert "was revoked" in refused.why
 
 
@@ -117,7 +117,7 @@ def test_a_server_that_made_no_change_itself_heeds_it_once_the_folder_was_copied
     assert standby.machine_of("t") is None
     copytree(ours.folder.path, theirs.path, dirs_exist_ok=True)
     refused = allowed(in_force(standby), certificate, NOW)
-    assert isinstance(refused, Refused)
+    assert isinstance(refused, TeamRefusal)
     assert standby.machine_of("t") is None
     assert told == ["ann's of ann was revoked", "the machine build1 was revoked"]
     assert in_force(standby).names == names
@@ -312,7 +312,7 @@ class Door(grpc.GenericRpcHandler):  # type: ignore[misc]
         team = self.reader.current()
         assert isinstance(team, Team)
         found = allowed(team, shown, NOW)
-        return (found.why if isinstance(found, Refused) else found.operator).encode()
+        return (found.why if isinstance(found, TeamRefusal) else found.operator).encode()
 
 
 async def called(ours: Founded, certificate: bytes, key: bytes, root: bytes) -> str:

@@ -13,7 +13,7 @@ from crabhook.model.actor import (
     Headless,
     Nobody,
     OrderKind,
-    Rule,
+    RuleActor,
     StandingOrder,
 )
 from crabhook.model.decision import Decided, Decision, Verdict
@@ -34,7 +34,7 @@ def call(tool: str = "Bash") -> Event:
         ("AskUserQuestion", Decision(Verdict.ALLOW, updated_input={}), OWNER, "answered"),
         ("ExitPlanMode", Decision(Verdict.ALLOW), OWNER, "approved"),
         ("ExitPlanMode", Decision(Verdict.DENY, reason="no"), OWNER, "sent back"),
-        ("Bash", Decision(Verdict.ALLOW), Rule("allow Bash(ls)"), "by rules"),
+        ("Bash", Decision(Verdict.ALLOW), RuleActor("allow Bash(ls)"), "by rules"),
         (
             "Bash",
             Decision(Verdict.ALLOW),
@@ -54,7 +54,7 @@ def test_a_decision_is_counted_by_who_gave_it(
 def test_the_day_has_what_was_before_and_the_summary_has_not() -> None:
     tally = Tally()
     assert not tally.today()
-    for times, by in ((3, OWNER), (30, Rule("allow"))):
+    for times, by in ((3, OWNER), (30, RuleActor("allow"))):
         for _ in range(times):
             tally.count(call(), Decided(Decision(Verdict.ALLOW), by), earlier=True)
     tally.count(call(), Decided(Decision(Verdict.ALLOW), OWNER))

@@ -35,7 +35,15 @@ from crabhook.team.desk_keys import DeskFacts, DeskFolder, DeskKeys, desk_of, ke
 from crabhook.team.enrolling import Inviting, InvitingError, outcome
 from crabhook.team.folder import TEAM, Folder, founding, private
 from crabhook.team.invitation import DESK_PORT, HOOK_PORT, VALID, Joined, Joining, Joins
-from crabhook.team.membership import Device, Machine, Member, Refused, Scope, Team, fingerprint_of
+from crabhook.team.membership import (
+    Device,
+    Machine,
+    Member,
+    Scope,
+    Team,
+    TeamRefusal,
+    fingerprint_of,
+)
 from crabhook.team.team_file import authority_of, found_team, take, team_in
 from crabhook.team.team_file import change as changed
 from crabhook.ui.console import say
@@ -128,7 +136,7 @@ def finished_here(server: str) -> DeskFolder | None:
     if not kept.half_made:
         return None
     seat = team.identify(private(kept.path / "device.pem"), time.time())
-    if isinstance(seat, Refused):
+    if isinstance(seat, TeamRefusal):
         return None
     return kept.enter(DeskFacts(server, team.name, seat.name, seat.role, seat.device_name))
 

@@ -9,7 +9,7 @@ from enum import Enum
 
 from crabhook.model.card import Stance
 from crabhook.model.decision import Verdict
-from crabhook.model.event import Event, How, Scope, ShownField
+from crabhook.model.event import EndScope, Event, How, ShownField
 from crabhook.platforms import common
 from crabhook.platforms.event_table import (
     ALL,
@@ -58,7 +58,7 @@ _FORM: Mapping[Verdict, Way] = dict.fromkeys(
 )
 
 _ALWAYS, _GATE, _ASKED = Held.ALWAYS, Held.AT_THE_GATE, Held.ON_REQUEST
-_CALL_OVER, _AGENT_OVER, _SESSION_OVER = Scope.CALL, Scope.AGENT, Scope.SESSION
+_CALL_OVER, _AGENT_OVER, _SESSION_OVER = EndScope.CALL, EndScope.AGENT, EndScope.SESSION
 
 # A server that answers late must not hold the agent up for what can only be shown to it.
 _SOON = Patience(timeout=10, client=5)

@@ -9,7 +9,7 @@ from enum import Enum
 
 from crabhook.model.card import Stance
 from crabhook.model.decision import Verdict
-from crabhook.model.event import Event, Scope, ShownField, ToolCall
+from crabhook.model.event import EndScope, Event, ShownField, ToolCall
 from crabhook.model.jsontext import Value, text_at
 from crabhook.platforms.common import (
     EVENT,
@@ -55,7 +55,7 @@ _STOP: Mapping[Verdict, Way] = {Verdict.ALLOW: Way.SILENCE, Verdict.KEEP_GOING: 
 _START: Mapping[Verdict, Way] = {Verdict.ALLOW: Way.SILENCE}
 
 _ALWAYS, _ASKED = Held.ALWAYS, Held.ON_REQUEST
-_RESULT, _AGENT_OVER, _SESSION_OVER = Scope.RESULT, Scope.AGENT, Scope.SESSION
+_RESULT, _AGENT_OVER, _SESSION_OVER = EndScope.RESULT, EndScope.AGENT, EndScope.SESSION
 
 # A server that answers late must not hold the agent up for what can only be shown to it.
 _SOON = Patience(timeout=10, client=5)

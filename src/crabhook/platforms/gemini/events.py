@@ -9,7 +9,7 @@ from enum import Enum
 from crabhook.model.card import Stance
 from crabhook.model.decision import Beside, Choices, Decision, Verdict
 from crabhook.model.errors import DecisionError
-from crabhook.model.event import Event, How, Scope, ShownField
+from crabhook.model.event import EndScope, Event, How, ShownField
 from crabhook.platforms import common
 from crabhook.platforms.event_table import (
     ALL,
@@ -50,15 +50,15 @@ EVENTS = Rows[Way]({
     # a result never speaks of a call that waits: it is that of a twin.
     "BeforeTool": EventRow(_ALWAYS, _CALL, HALT, phase=Phase.BEFORE),
     "AfterTool": EventRow(
-        _ASKED, _BLOCKABLE, ALL, Scope.RESULT, Phase.RAN, "it ran", tells=common.TELLS_RESULT
+        _ASKED, _BLOCKABLE, ALL, EndScope.RESULT, Phase.RAN, "it ran", tells=common.TELLS_RESULT
     ),
     # prompts and turns
     "BeforeAgent": EventRow(
-        _ASKED, _BLOCKABLE, ALL, Scope.AGENT, Phase.PROMPT, "its user wrote a new prompt",
+        _ASKED, _BLOCKABLE, ALL, EndScope.AGENT, Phase.PROMPT, "its user wrote a new prompt",
         tells=common.TELLS_PROMPT,
     ),
     "AfterAgent": EventRow(
-        _ASKED, _STOP, HALT, Scope.AGENT, outcome="the agent's turn ended",
+        _ASKED, _STOP, HALT, EndScope.AGENT, outcome="the agent's turn ended",
         tells={
             "prompt_response": ShownField("the agent's last message", How.MARKDOWN),
             **common.TELLS_PROMPT,
@@ -77,7 +77,7 @@ EVENTS = Rows[Way]({
     ),
     # the session and its surroundings
     "SessionStart": EventRow(_ASKED, _START, TELL, tells=common.TELLS_SESSION),
-    "SessionEnd": EventRow(closes=Scope.SESSION, outcome="its session ended", hook=_SOON),
+    "SessionEnd": EventRow(closes=EndScope.SESSION, outcome="its session ended", hook=_SOON),
     "Notification": EventRow(hook=_SOON),
     "PreCompress": EventRow(
         hook="it fires before every request to the model, not only when it compresses"

@@ -230,12 +230,12 @@ class Documents:
     def proposer(self, proposal: Proposal, *, signed: bool) -> Operator:
         """Return the proposer: an operator of the team, if its authority `signed` the proposal."""
         if self._team is not None and proposal.signature and signed:
-            from crabhook.team.membership import Principal, Refused  # the team's reader has it
+            from crabhook.team.membership import Principal, TeamRefusal  # the team's reader has it
 
             team = self._team.current()
             principal = (
                 team
-                if isinstance(team, Refused)
+                if isinstance(team, TeamRefusal)
                 else team.principal(proposal.name, proposal.desk, time())
             )
             if isinstance(principal, Principal):

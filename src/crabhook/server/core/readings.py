@@ -23,7 +23,7 @@ from crabhook.model.actor import Actor
 from crabhook.model.card import NO_RISK, UNTOLD, Card, Request, Risk
 from crabhook.model.decision import Decision
 from crabhook.model.errors import DecisionError
-from crabhook.model.event import Event, Scope
+from crabhook.model.event import EndScope, Event
 from crabhook.model.jsontext import Value
 from crabhook.model.wording import until
 from crabhook.platforms.interface import Platform
@@ -332,7 +332,7 @@ class Summaries:
             return
         if not (path := event.text("transcript_path")) or not is_here(request):
             return
-        over = self._platforms[event.platform].closes(event) is Scope.SESSION
+        over = self._platforms[event.platform].closes(event) is EndScope.SESSION
         if not over or self._is_repeated((event.platform, event.session)):
             return
         self._waiting += 1

@@ -23,8 +23,8 @@ from crabhook.broker.messages import (
     Delivered,
     Effect,
     Fact,
+    FeedLine,
     Left,
-    Note,
     Noted,
     Reconsidered,
     Refusal,
@@ -275,7 +275,7 @@ class Runner:
         match effect:
             case Resolve():
                 self.resolve(effect)
-            case Show(news) | Note(news):
+            case Show(news) | FeedLine(news):
                 self.publish(self._listeners, news)
             case Refuse():
                 self.refuse(effect)

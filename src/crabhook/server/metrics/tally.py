@@ -57,7 +57,7 @@ _ENDED: Mapping[actor.Ended, End] = {
 }
 BY: Mapping[type[actor.Actor], str] = {
     actor.Operator: "operator",
-    actor.Rule: "rule",
+    actor.RuleActor: "rule",
     actor.StandingOrder: "order",
     actor.Headless: "headless",
     actor.Nobody: OTHER,

@@ -13,7 +13,7 @@ from crabhook.server.core.runner import Runner
 from crabhook.server.metrics.tally import TurnedAway
 from crabhook.server.operators.refusals import Forbidden, NoRoom
 from crabhook.team.call_signature import SignedCall, opened_by
-from crabhook.team.membership import Identified, Permission, Principal, Refused, Target, Team
+from crabhook.team.membership import Identified, Permission, Principal, Target, Team, TeamRefusal
 
 OF_DEVICE, FROM_ADDRESS = 256, 1024  # open calls at once; many devices may share an address
 REFUSALS_KEPT, RECORDED_EVERY = 64, 60.0  # one of a kind is recorded in so many seconds
@@ -103,7 +103,7 @@ class CertificateCaller:
 class Authenticator:
     """Looks callers up; `team` returns the current team, `runner` takes reports of refusals."""
 
-    def __init__(self, team: Callable[[], Team | Refused], runner: Runner) -> None:
+    def __init__(self, team: Callable[[], Team | TeamRefusal], runner: Runner) -> None:
         self._team, self.runner = team, runner
         self._open = Counter[tuple[str, Hashable]]()  # calls, by device and by address
         self._refused: Bounded[str, float] = Bounded(REFUSALS_KEPT)
@@ -118,12 +118,12 @@ class Authenticator:
     ) -> Identified:
         """Return the permitted caller, or the reason of a refusal; `sent` may be signed."""
         team = self._team()
-        if isinstance(team, Refused):
+        if isinstance(team, TeamRefusal):
             return team
         principal = caller.identify(team, time())
         if sent is not None and isinstance(principal, Principal):
             principal = caller.opened(principal, team, sent, self.challenge, self.runner.now())
-        if isinstance(principal, Refused):
+        if isinstance(principal, TeamRefusal):
             return principal
         return team.may(principal, permission, target) or principal
 
@@ -136,7 +136,7 @@ class Authenticator:
     ) -> Principal | Forbidden:
         """Return the permitted caller; a refusal is counted and recorded."""
         principal = self.identified(caller, permission, target, sent)
-        if isinstance(principal, Refused):
+        if isinstance(principal, TeamRefusal):
             return self.turn_away(caller, principal.why)
         return principal
 
@@ -185,9 +185,9 @@ class Authenticator:
 
     def _counted_as(self, caller: Caller) -> TurnedAway:
         team = self._team()
-        if isinstance(team, Refused):
+        if isinstance(team, TeamRefusal):
             return TurnedAway.TEAM
-        nobody = isinstance(caller.identify(team, time()), Refused)
+        nobody = isinstance(caller.identify(team, time()), TeamRefusal)
         return TurnedAway.CERTIFICATE if nobody else TurnedAway.RIGHTS
 
 

@@ -43,7 +43,7 @@ from crabhook.server.operators.rights import (
 )
 from crabhook.server.operators.update_log import LoggedNews, UpdateLog
 from crabhook.store.interface import Role as Part
-from crabhook.team.membership import Permission, Principal, Refused, Target, Team
+from crabhook.team.membership import Permission, Principal, Target, Team, TeamRefusal
 
 BOOKMARK_EVERY = 10.0  # seconds
 LOOK_EVERY = 1.0  # seconds between two looks at whether a desk may still watch
@@ -154,7 +154,7 @@ class OperatorService:
     cards, for a transport that sends them.
     """
 
-    def __init__(self, runner: Runner, team: Callable[[], Team | Refused]) -> None:
+    def __init__(self, runner: Runner, team: Callable[[], Team | TeamRefusal]) -> None:
         self._authenticator = Authenticator(team, runner)
         self.inputs = Inputs()
         self._begin(runner)
@@ -255,7 +255,7 @@ class OperatorService:
             more = log.more
             if (now := self._authenticator.identified(caller, Permission.WATCH)) != principal:
                 changed = "what this device may see has changed"
-                yield Forbidden(now.why if isinstance(now, Refused) else changed)
+                yield Forbidden(now.why if isinstance(now, TeamRefusal) else changed)
                 return
             batch = log.after(seq)
             if batch is None:
@@ -308,7 +308,7 @@ class OperatorService:
 
         def may_not() -> str:
             now = self._authenticator.identified(caller, *self._needs(command), asked.sent)
-            if isinstance(now, Refused):
+            if isinstance(now, TeamRefusal):
                 return now.why
             return "" if now == principal else _CHANGED
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from crabhook.model.card import Stance
-from crabhook.model.event import Event, Scope, ToolCall
+from crabhook.model.event import EndScope, Event, ToolCall
 from crabhook.platforms.claude.events import ASKING_TOOLS, EVENTS, asks, held
 from crabhook.platforms.event_table import Also, Held
 
@@ -25,15 +25,15 @@ NEVER = {
     *{"WorktreeCreate", "WorktreeRemove"},
 }
 CLOSES = {
-    "PostToolUse": Scope.CALL,
-    "PostToolUseFailure": Scope.CALL,
-    "PermissionDenied": Scope.CALL,
-    "PostToolBatch": Scope.AGENT,
-    "UserPromptSubmit": Scope.AGENT,
-    "Stop": Scope.AGENT,
-    "StopFailure": Scope.AGENT,
-    "SubagentStop": Scope.AGENT,
-    "SessionEnd": Scope.SESSION,
+    "PostToolUse": EndScope.CALL,
+    "PostToolUseFailure": EndScope.CALL,
+    "PermissionDenied": EndScope.CALL,
+    "PostToolBatch": EndScope.AGENT,
+    "UserPromptSubmit": EndScope.AGENT,
+    "Stop": EndScope.AGENT,
+    "StopFailure": EndScope.AGENT,
+    "SubagentStop": EndScope.AGENT,
+    "SessionEnd": EndScope.SESSION,
 }
 
 
@@ -83,7 +83,7 @@ def test_what_asks_a_person_is_known() -> None:
 
 @pytest.mark.parametrize("name", [*PROTOCOL, "Brand-New"])
 def test_every_event_closes_what_it_should(name: str) -> None:
-    assert EVENTS[name].closes == CLOSES.get(name, Scope.NOTHING)
+    assert EVENTS[name].closes == CLOSES.get(name, EndScope.NOTHING)
 
 
 # What the real program does something with: `make conformance` has the proof.

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from crabhook.model.event import Scope
+from crabhook.model.event import EndScope
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.claude.events import EVENTS
 from crabhook.platforms.claude.write import LONGEST, outcome
@@ -48,7 +48,7 @@ def test_every_event_that_ends_a_wait_tells_something() -> None:
     claude = PLATFORMS["claude"]
     for name, rule in EVENTS.items():
         event = claude.read(json.dumps({"hook_event_name": name}).encode())
-        assert bool(outcome(event)) == (rule.closes is not Scope.NOTHING), name
+        assert bool(outcome(event)) == (rule.closes is not EndScope.NOTHING), name
 
 
 @pytest.mark.parametrize("error", ["x" * 10_000_000, "a\n" * 500, 7, None, ["x"], {"a": "b"}])

@@ -3,7 +3,7 @@
 import pytest
 
 from crabhook.model.card import Stance
-from crabhook.model.event import Event, Scope, ToolCall
+from crabhook.model.event import EndScope, Event, ToolCall
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.codex.events import EVENTS, asks, held
 from crabhook.platforms.event_table import Held
@@ -43,14 +43,14 @@ def test_what_can_be_held_has_something_to_be_told() -> None:
 @pytest.mark.parametrize(
     ("name", "closes"),
     [
-        ("PostToolUse", Scope.RESULT),
-        ("Interrupt", Scope.AGENT),
-        ("Stop", Scope.AGENT),
-        ("SessionEnd", Scope.SESSION),
-        ("PreToolUse", Scope.NOTHING),
+        ("PostToolUse", EndScope.RESULT),
+        ("Interrupt", EndScope.AGENT),
+        ("Stop", EndScope.AGENT),
+        ("SessionEnd", EndScope.SESSION),
+        ("PreToolUse", EndScope.NOTHING),
     ],
 )
-def test_what_an_event_tells_to_be_over(name: str, closes: Scope) -> None:
+def test_what_an_event_tells_to_be_over(name: str, closes: EndScope) -> None:
     assert EVENTS[name].closes is closes
 
 

@@ -2,12 +2,12 @@
 
 import pytest
 
-from crabhook.model.event import Event, Scope
+from crabhook.model.event import EndScope, Event
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.codex.events import EVENTS
 
 
 @pytest.mark.parametrize("name", EVENTS)
 def test_every_event_that_closes_says_how_it_ended_and_no_other_does(name: str) -> None:
-    closes = EVENTS[name].closes is not Scope.NOTHING
+    closes = EVENTS[name].closes is not EndScope.NOTHING
     assert bool(PLATFORMS["codex"].outcome(Event("codex", name))) == closes

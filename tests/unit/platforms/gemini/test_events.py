@@ -4,7 +4,7 @@ import pytest
 
 from crabhook.model.card import Stance
 from crabhook.model.decision import Verdict
-from crabhook.model.event import Event, Scope, ToolCall
+from crabhook.model.event import EndScope, Event, ToolCall
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.event_table import Held
 from crabhook.platforms.gemini.events import EVENTS, asks, is_call_of
@@ -16,10 +16,10 @@ PROTOCOL = """
 """.split()  # noqa: SIM905 - a list of names reads best so
 ON_REQUEST = {"AfterTool", "BeforeAgent", "AfterAgent", "BeforeModel", "SessionStart"}
 CLOSES = {
-    "AfterTool": Scope.RESULT,
-    "BeforeAgent": Scope.AGENT,
-    "AfterAgent": Scope.AGENT,
-    "SessionEnd": Scope.SESSION,
+    "AfterTool": EndScope.RESULT,
+    "BeforeAgent": EndScope.AGENT,
+    "AfterAgent": EndScope.AGENT,
+    "SessionEnd": EndScope.SESSION,
 }
 
 
@@ -54,7 +54,7 @@ def test_what_can_be_held_on_request_is_offered_for_it() -> None:
 
 @pytest.mark.parametrize("name", [*PROTOCOL, "Brand-New"])
 def test_every_event_closes_what_it_should(name: str) -> None:
-    assert EVENTS[name].closes == CLOSES.get(name, Scope.NOTHING)
+    assert EVENTS[name].closes == CLOSES.get(name, EndScope.NOTHING)
 
 
 def test_no_event_can_be_told_to_ask_since_that_ends_a_headless_run() -> None:

@@ -23,7 +23,7 @@ from crabhook.desk.commands import (
     TakeBackNote,
     TooLate,
 )
-from crabhook.model.actor import Operator, OrderKind, Rule
+from crabhook.model.actor import Operator, OrderKind, RuleActor
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.event import Event
 from crabhook.model.order import Order
@@ -62,7 +62,7 @@ async def test_what_a_rule_decides_is_told_with_the_whole_input() -> None:
     ((event, decided),) = told.decisions
     assert event.tool
     assert event.tool.input == LS["tool_input"]
-    assert decided.by == Rule("")
+    assert decided.by == RuleActor("")
 
 
 async def test_an_answer_is_told_once_and_its_delivery_is_none() -> None:

@@ -17,7 +17,7 @@ from crabhook.desk.commands import (
     TakenOffer,
 )
 from crabhook.desk.updates import HistoryRead, Past
-from crabhook.model.actor import OWNER, Ended, Rule
+from crabhook.model.actor import OWNER, Ended, RuleActor
 from crabhook.model.card import Level
 from crabhook.model.decision import Decision, Verdict
 from crabhook.platforms import PLATFORMS
@@ -113,7 +113,7 @@ async def test_each_end_is_told_with_what_was_asked_decided_and_delivered_and_by
     assert left.card.event.tool.input == {"command": "make"}
     by = [one.decided and one.decided.by for one in cards]
     assert by[1:3] == [OWNER, OWNER]
-    assert isinstance(by[3], Rule)
+    assert isinstance(by[3], RuleActor)
     assert "rm *" in by[3].ref
     assert changed.card.decision == EDITED
     assert (changed.card.delivered, denied.card.delivered) == (True, None)

@@ -21,7 +21,7 @@ from crabhook.desk.commands import (
     TooLate,
 )
 from crabhook.desk.updates import Offer, Offering, Update
-from crabhook.model.actor import OWNER, Rule
+from crabhook.model.actor import OWNER, RuleActor
 from crabhook.model.card import Origin, State
 from crabhook.model.event import Event
 from crabhook.model.order import Order, OrderKind
@@ -366,7 +366,7 @@ async def test_a_rule_is_written_recorded_and_decides_what_comes_and_what_waits(
         assert is_allow(await pending.wait())
     assert not runner.broker.waiting()
     by = runner.broker.card(2).decided.by  # type: ignore[union-attr]
-    assert isinstance(by, Rule)
+    assert isinstance(by, RuleActor)
     assert by.ref.startswith("allow Bash(ls)")
     (told,) = rules.recorded("operator")
     assert "added a rule on #1: allow Bash(ls) \\u00b7 in project /p" in told

@@ -87,7 +87,9 @@ class House:
     """A server, its service, and a team that a test may change."""
 
     server: PlayedDesk = field(default_factory=PlayedDesk)
-    team: Team | membership.Refused = field(default_factory=lambda: Team("t", "ours", 1, PEOPLE))
+    team: Team | membership.TeamRefusal = field(
+        default_factory=lambda: Team("t", "ours", 1, PEOPLE)
+    )
 
     def __post_init__(self) -> None:
         self.service = OperatorService(self.server.runner, lambda: self.team)  # type: ignore[arg-type]
@@ -270,7 +272,7 @@ async def test_a_signature_at_no_time_is_none(house: House, at: float) -> None:
 async def test_a_team_that_cannot_be_read_lets_nobody_in() -> None:
     tally = Tally()
     house = house_of(witness=tally)
-    house.team = membership.Refused("the team's file is broken")
+    house.team = membership.TeamRefusal("the team's file is broken")
     assert await house.asks("ann", decide()) == Forbidden("the team's file is broken")
     assert tally.turned_away_for[TurnedAway.TEAM] == 1
 

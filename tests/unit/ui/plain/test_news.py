@@ -13,7 +13,7 @@ from crabhook.model.actor import (
     Ended,
     Follows,
     OrderKind,
-    Rule,
+    RuleActor,
     TimeUp,
 )
 from crabhook.model.card import Card, FeedEntry, Leg, State
@@ -81,7 +81,7 @@ WAITING = bash()
             decided(Decision(Verdict.ALLOW, permissions=({"type": "x\n#8"},))),
             ['#7 ALLOWED ({"type":"x\\n#8"})'],
         ),
-        (WAITING, decided(ALLOW, Rule("")), ["#7 ALLOWED (by the rules)"]),
+        (WAITING, decided(ALLOW, RuleActor("")), ["#7 ALLOWED (by the rules)"]),
         (
             WAITING,
             bash(state=State.DECIDED, decided=no_opinion(Ended.AWAY)),
