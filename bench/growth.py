@@ -37,7 +37,7 @@ from crabhook.policy.rulefile import read_rules
 from crabhook.store.change import Change, happened
 from crabhook.store.interface import Query
 from crabhook.store.opening import open_history, open_writer
-from crabhook.store.record import Entry, Kind, Retention
+from crabhook.store.record import Entry, RecordKind, Retention
 from crabhook.store.verify import ENDS, verify
 
 if TYPE_CHECKING:
@@ -177,7 +177,10 @@ def _calls() -> Iterator[Change]:
         tool_input: Value = {"command": f"pytest -q tests/unit -k case {number} {path}"}
         asked: Mapping[str, Value] = {"fields": {"tool_input": tool_input}}
         decided: Mapping[str, Value] = {"input": tool_input, "by": "operator", "waited": 3.0}
-        for kind, verdict, body in ((Kind.ASKED, "", asked), (Kind.DECIDED, "allow", decided)):
+        for kind, verdict, body in (
+            (RecordKind.ASKED, "", asked),
+            (RecordKind.DECIDED, "allow", decided),
+        ):
             entry = Entry(
                 kind,
                 1_760_000_000.0 + number,

@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from crabhook.store.record import Kind
+from crabhook.store.record import RecordKind
 from tests.support.ledger import told
 from tests.support.lives import Trial
 
@@ -33,7 +33,7 @@ def test_a_server_killed_at_any_moment_loses_nothing(hooks: int, deaths: int) ->
         assert len(trial.fleet.ends.answered) == hooks
         assert ledger.broken_laws(trial.fleet.ends) == []
         if hooks == HOOKS:  # the kills did find some that waited
-            assert len(ledger.of(Kind.TAKEN_UP)) >= deaths
+            assert len(ledger.of(RecordKind.TAKEN_UP)) >= deaths
 
 
 @pytest.mark.parametrize("hooks", [60, pytest.param(HOOKS, marks=pytest.mark.thorough)])
@@ -53,10 +53,10 @@ def test_hooks_killed_at_any_moment_leave_a_record_that_says_so(hooks: int) -> N
         ledger = trial.aftermath()
         killed = trial.fleet.ends.killed
         assert len(killed) > (hooks / 10 if hooks == HOOKS else 0)  # chance may spare many of a few
-        withdrawn = {one.tool_use_id for one in ledger.of(Kind.WITHDRAWN)}
-        asked = {one.tool_use_id for one in ledger.of(Kind.ASKED)}
+        withdrawn = {one.tool_use_id for one in ledger.of(RecordKind.WITHDRAWN)}
+        asked = {one.tool_use_id for one in ledger.of(RecordKind.ASKED)}
         undelivered = {
-            one.tool_use_id for one in ledger.of(Kind.DELIVERED) if not told(one)["whole"]
+            one.tool_use_id for one in ledger.of(RecordKind.DELIVERED) if not told(one)["whole"]
         }
         assert killed & asked <= withdrawn | undelivered
         assert ledger.broken_laws(trial.fleet.ends) == []
@@ -75,7 +75,7 @@ def test_a_decision_whose_hook_was_killed_before_it_came_is_not_called_delivered
         ledger = trial.aftermath()
         assert trial.fleet.ends.killed == frozen
         undelivered = {
-            one.tool_use_id for one in ledger.of(Kind.DELIVERED) if not told(one)["whole"]
+            one.tool_use_id for one in ledger.of(RecordKind.DELIVERED) if not told(one)["whole"]
         }
         assert undelivered == frozen
         assert ledger.broken_laws(trial.fleet.ends) == []

@@ -8,7 +8,7 @@ from contextlib import closing
 
 import pytest
 
-from crabhook.store.record import Kind
+from crabhook.store.record import RecordKind
 from tests.support.ledger import Ledger, told
 from tests.support.lives import Trial
 from tests.support.smalldisk import SmallDisk
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.timeout(300)
 
 
 def gaps(ledger: Ledger) -> list[dict[str, object]]:
-    return [told(one) for one in ledger.of(Kind.GAP)]
+    return [told(one) for one in ledger.of(RecordKind.GAP)]
 
 
 @pytest.mark.parametrize("hooks", SIZES)

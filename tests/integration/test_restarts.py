@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crabhook.store.record import Kind
+from crabhook.store.record import RecordKind
 from tests.support.client import Client, sample
 from tests.support.ledger import Ledger
 from tests.support.lives import Trial
@@ -46,7 +46,7 @@ def test_a_second_server_on_the_same_socket_leaves_at_once_and_harms_nothing() -
         trial.last_life()
         ledger = trial.aftermath()
         assert len(trial.fleet.ends.answered) == 10
-        assert ledger.of(Kind.GAP) == []
+        assert ledger.of(RecordKind.GAP) == []
         assert ledger.broken_laws(trial.fleet.ends) == []
 
 
@@ -85,7 +85,7 @@ def test_a_hook_finds_its_place_though_the_socket_was_gone_for_a_second(
     server.say("1 deny after all")
     assert "after all" in client.finish().stdout.decode()
     server.hears("#1 delivered")
-    assert len(record(server).of(Kind.DECIDED)) == 1
+    assert len(record(server).of(RecordKind.DECIDED)) == 1
 
 
 def test_a_plan_approved_before_a_kill_needs_no_second_approval_after_it(

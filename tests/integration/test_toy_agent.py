@@ -25,7 +25,7 @@ from crabhook.server.grpc.listener import open_port
 from crabhook.server.grpc.permission import PermissionPort
 from crabhook.server.metrics.tally import labels_of
 from crabhook.store.opening import open_writer
-from crabhook.store.record import Kind as RecordKind
+from crabhook.store.record import RecordKind
 from crabhook.store.recorder import Recorder
 from crabhook.ui.full.panes.request import everything_rows
 from crabhook.ui.full.panes.rows import CardRow, WordsOfCards

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from crabhook.store.record import Kind
+from crabhook.store.record import RecordKind
 from tests.soak.jobs import number_of
 from tests.support.ledger import legs_of
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tests.support.ledger import Ledger
 
 _Case = TypeVar("_Case")
-ENDS = (Kind.DECIDED, Kind.WITHDRAWN, Kind.EXPIRED)
+ENDS = (RecordKind.DECIDED, RecordKind.WITHDRAWN, RecordKind.EXPIRED)
 
 
 class Recorded(Protocol):
@@ -49,7 +49,7 @@ def ends_once(ended: Iterable[int], started: Iterable[int]) -> Iterator[str]:
 def final_states(case: Recorded) -> Iterator[str]:
     """Every card that was asked about ends once, and every request is about one job."""
     ledger = case.ledger
-    cards = {one.card for one in ledger.of(Kind.ASKED) if one.card is not None}
+    cards = {one.card for one in ledger.of(RecordKind.ASKED) if one.card is not None}
     ends = Counter(one.card for one in ledger.records if one.kind in ENDS and one.card is not None)
     for card in sorted(cards | ends.keys()):
         if ends[card] != 1 or card not in cards:
@@ -57,7 +57,7 @@ def final_states(case: Recorded) -> Iterator[str]:
     requests = defaultdict[int, set[str]](set)
     for one in ledger.records:
         number = number_of(one.cwd)
-        if number is not None and one.request_id and one.kind != Kind.DECIDED:
+        if number is not None and one.request_id and one.kind != RecordKind.DECIDED:
             requests[number].add(one.request_id)
     yield from (f"job {job} has {ids}" for job, ids in requests.items() if len(ids) > 1)
 
@@ -68,14 +68,14 @@ def requests_end(case: Recorded) -> Iterator[str]:
     for one in case.ledger.records:
         if one.card is None:
             continue
-        if one.kind == Kind.ASKED:
+        if one.kind == RecordKind.ASKED:
             on[one.card].add(one.request_id)
-        elif one.kind == Kind.LEFT and one.request_id not in on[one.card]:
+        elif one.kind == RecordKind.LEFT and one.request_id not in on[one.card]:
             yield f"request {one.request_id} left card {one.card}, which it was not on"
-        elif one.kind == Kind.LEFT:
+        elif one.kind == RecordKind.LEFT:
             on[one.card].remove(one.request_id)
         elif one.kind in ENDS:
             there, legs = on.pop(one.card, set()), set(legs_of(one))
-            if one.kind == Kind.DECIDED and there != legs:
+            if one.kind == RecordKind.DECIDED and there != legs:
                 yield f"card {one.card} was decided for {sorted(legs)}; on it were {sorted(there)}"
     yield from (f"requests {sorted(ids)} never ended" for ids in on.values() if ids)

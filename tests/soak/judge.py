@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from crabhook.broker.messages import Refusal
 from crabhook.model.actor import AnsweredAtAgent
 from crabhook.store.actors import end_in
-from crabhook.store.record import Kind, Record
+from crabhook.store.record import Record, RecordKind
 from tests.soak.ends import broken, ends_once, final_states, of_the_record, requests_end
 from tests.soak.jobs import SERVER_WAIT, Job, number_of
 from tests.soak.said import Printed, Said, UnreadableError, fallback, own_way, read
@@ -188,7 +188,7 @@ def answered_there(job: Job, printed: Printed, ledger: Ledger) -> bool:
     """Say whether a hook was let go since its agent told that the call was answered there."""
     return Refusal.OVER.encode() in printed.stderr and any(
         record.session == job.session and isinstance(end_in(told(record)), AnsweredAtAgent)
-        for record in ledger.of(Kind.WITHDRAWN)
+        for record in ledger.of(RecordKind.WITHDRAWN)
     )
 
 
@@ -219,16 +219,16 @@ class Decisions:
 
     def __init__(self, ledger: Ledger) -> None:
         self._by_request: dict[str, Record] = {}
-        for one in ledger.of(Kind.DECIDED):
+        for one in ledger.of(RecordKind.DECIDED):
             for leg in legs_of(one):
                 self._by_request[leg] = one
         self._requests: dict[int, str] = {}
         for one in ledger.records:
             number = number_of(one.cwd)
-            if number is not None and one.request_id and one.kind != Kind.DECIDED:
+            if number is not None and one.request_id and one.kind != RecordKind.DECIDED:
                 self._requests[number] = one.request_id
         self._at_once: dict[int, Record] = {}
-        for one in ledger.of(Kind.DECIDED):
+        for one in ledger.of(RecordKind.DECIDED):
             number = number_of(one.cwd)
             if number is not None and one.card is None:
                 self._at_once[number] = one
@@ -292,7 +292,7 @@ def decided_by_somebody(case: Case) -> Iterator[str]:
     jobs = {one.job.number: one.job for one in case.endings}
     typed = {call for sitting in case.sittings for call in sitting.typed}
     allowed = {name for sitting in case.sittings for name in sitting.allowed_sessions}
-    for record in case.ledger.of(Kind.DECIDED):
+    for record in case.ledger.of(RecordKind.DECIDED):
         job, by = jobs.get(number_of(record.cwd) or 0), told(record)["by"]
         sitting = _sitting(record, case.sittings)
         if job is None or (sitting.chance_keys and by != HEADLESS):
@@ -337,7 +337,7 @@ def deliveries(case: Case) -> Iterator[str]:
     """What is called delivered somebody has; what an operator decided has a fate, and one only."""
     fates = case.ledger.fates()
     endings = {one.job.number: one for one in case.endings}
-    for record in case.ledger.of(Kind.DELIVERED):
+    for record in case.ledger.of(RecordKind.DELIVERED):
         one = endings.get(number_of(record.cwd) or 0)
         unanswered = one is None or one.printed is None or fallback(one.printed)
         if told(record)["whole"] and unanswered:
@@ -345,7 +345,7 @@ def deliveries(case: Case) -> Iterator[str]:
     for request, fate in fates.items():
         if fate.count(True) > 1 or fate.count(False) > 1:
             yield f"request {request}: its delivery was told more than once: {fate}"
-    for record in case.ledger.of(Kind.DECIDED):
+    for record in case.ledger.of(RecordKind.DECIDED):
         legs = legs_of(record)
         if record.card is not None and told(record)["by"] == OPERATOR:
             yield from (

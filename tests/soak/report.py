@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from crabhook.store.record import Kind
+from crabhook.store.record import RecordKind
 from tests.soak.leaks import grown
 from tests.soak.said import fallback
 
@@ -30,14 +30,14 @@ def _rows(soak: Soak, seconds: float) -> Iterator[tuple[str, str]]:
     yield "how they ended", _counted(_end(one) for one in endings)
     if soak.ledger is not None:
         records = soak.ledger.records
-        yield "requests on a card", str(len(soak.ledger.of(Kind.ASKED)))
-        ends = (Kind.WITHDRAWN, Kind.EXPIRED, Kind.EVENT)
-        decided = [f"decided: {one.verdict}" for one in records if one.kind == Kind.DECIDED]
+        yield "requests on a card", str(len(soak.ledger.of(RecordKind.ASKED)))
+        ends = (RecordKind.WITHDRAWN, RecordKind.EXPIRED, RecordKind.EVENT)
+        decided = [f"decided: {one.verdict}" for one in records if one.kind == RecordKind.DECIDED]
         yield (
             "final states on record",
             _counted([*decided, *(str(one.kind) for one in records if one.kind in ends)]),
         )
-        yield "taken up after a restart", str(len(soak.ledger.of(Kind.TAKEN_UP)))
+        yield "taken up after a restart", str(len(soak.ledger.of(RecordKind.TAKEN_UP)))
         yield "record", f"{len(records)} entries; audit verify: {soak.audit.splitlines()[-1:]}"
     yield "servers' ends", _counted(soak.ended)
     yield "hooks killed, frozen", f"{clients.shot}, {clients.frozen}"

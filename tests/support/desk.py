@@ -27,7 +27,7 @@ from crabhook.model.actor import OWNER, Actor
 from crabhook.model.card import Card, FeedEntry, Origin, Request
 from crabhook.model.wording import until
 from crabhook.platforms import PLATFORMS
-from crabhook.server.core.history import Remembered
+from crabhook.server.core.history import MemoryHistory
 from crabhook.server.core.local_desk import LocalDesk
 from crabhook.server.core.parts import Parts
 from crabhook.server.core.runner import Runner
@@ -80,7 +80,7 @@ class PlayedRunner(Runner):
         self.wrong: list[str] = []
         self.warned: list[tuple[str, bool]] = []
         self.answers: list[tuple[int, Decision]] = []
-        self.past = Remembered(lambda: WALL + self.now() - 1000.0)
+        self.past = MemoryHistory(lambda: WALL + self.now() - 1000.0)
 
     def now(self) -> float:
         return self.clock() if self.clock else self.passed

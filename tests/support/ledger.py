@@ -9,7 +9,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from crabhook.store.opening import open_history
-from crabhook.store.record import Kind, Record
+from crabhook.store.record import Record, RecordKind
 from crabhook.store.verify import verify
 
 if TYPE_CHECKING:
@@ -34,21 +34,21 @@ class Ledger:
             f"{many} {kind}" for kind, many in Counter(r.kind for r in self.records).items()
         )
 
-    def of(self, kind: Kind) -> list[Record]:
+    def of(self, kind: RecordKind) -> list[Record]:
         """Return the records of one kind, in their order."""
         return [record for record in self.records if record.kind == kind]
 
     def decisions(self) -> dict[str, list[Record]]:
         """Return the decisions about each call, by its name."""
         found = defaultdict[str, list[Record]](list)
-        for record in self.of(Kind.DECIDED):
+        for record in self.of(RecordKind.DECIDED):
             found[record.tool_use_id].append(record)
         return found
 
     def fates(self) -> dict[str, list[bool]]:
         """Return, by request, whether its client was said to have its answer: each time it was."""
         found = defaultdict[str, list[bool]](list)
-        for record in self.of(Kind.DELIVERED):
+        for record in self.of(RecordKind.DELIVERED):
             found[record.request_id].append(told(record)["whole"])
         return found
 
@@ -60,10 +60,12 @@ class Ledger:
         """Return the laws that the record breaks by itself."""
         broken = [f"the chain: record {one.seq}: {one.what}" for one in self.verified.faults]
         broken += [f"{request} still waits, on card {card}" for request, card in self.waiting]
-        decided = Counter(leg for one in self.of(Kind.DECIDED) for leg in legs_of(one))
+        decided = Counter(leg for one in self.of(RecordKind.DECIDED) for leg in legs_of(one))
         broken += [f"{leg} was decided {n} times" for leg, n in decided.items() if n > 1]
-        asked = Counter(one.request_id for one in self.of(Kind.ASKED))
-        asked.subtract(one.request_id for one in self.of(Kind.LEFT))  # who comes back asks again
+        asked = Counter(one.request_id for one in self.of(RecordKind.ASKED))
+        asked.subtract(
+            one.request_id for one in self.of(RecordKind.LEFT)
+        )  # who comes back asks again
         broken += [f"{leg} was asked {n} times" for leg, n in asked.items() if n > 1]
         calls = defaultdict[int, set[str]](set)
         for one in self.records:

@@ -19,20 +19,20 @@ from crabhook.model.card import Card
 from crabhook.model.decision import Decision, Verdict
 from crabhook.server.operators.authentication import Sent
 from crabhook.server.operators.refusals import (
+    DeskRefusal,
     Forbidden,
     Gone,
     Malformed,
     NoRoom,
-    Refusal,
     StandsBy,
 )
 from crabhook.server.operators.service import (
-    Asked,
     Bookmark,
-    Change,
     Gap,
     Hello,
     OperatorService,
+    SubmittedCommand,
+    VisibleChange,
     Watched,
     Whole,
 )
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Hashable, Mapping
     from typing import Any
 
-STATUS: Mapping[type[Refusal], int] = {
+STATUS: Mapping[type[DeskRefusal], int] = {
     Forbidden: 403,
     NoRoom: 429,
     Malformed: 400,
@@ -107,29 +107,29 @@ class Page:
         """Carry out a command in JSON; return a status, and words or the outcome's name."""
         asked = json.loads(body)
         with self._service.open(caller) as call:
-            if isinstance(call, Refusal):
+            if isinstance(call, DeskRefusal):
                 return refused(call)
             seen = bytes.fromhex(asked.get("seen", ""))
-            command = Asked(command_of(asked), Sent("POST /do", body), seen)
+            command = SubmittedCommand(command_of(asked), Sent("POST /do", body), seen)
             reply = await self._service.carry_out(call, command)
-            if isinstance(reply, Refusal):
+            if isinstance(reply, DeskRefusal):
                 return refused(reply)
             return 200, f"{type(reply.outcome).__name__} {reply.outcome.why}".strip()
 
     async def get(self, caller: SignedIn, number: int) -> tuple[int, str]:
         """Return a card's input as it is on a page."""
         with self._service.open(caller) as call:
-            if isinstance(call, Refusal):
+            if isinstance(call, DeskRefusal):
                 return refused(call)
             card = await self._service.card(call, number)
-            if isinstance(card, Refusal):
+            if isinstance(card, DeskRefusal):
                 return refused(card)
             return 200, self._service.inputs.json(card.requests[0]).decode()
 
     async def events(self, caller: SignedIn, last_event_id: str = "") -> AsyncGenerator[str, None]:
         """Yield server-sent events; a refusal is the last."""
         with self._service.open(caller) as call:
-            if isinstance(call, Refusal):
+            if isinstance(call, DeskRefusal):
                 yield f"event: end\ndata: {refused(call)[0]}\n\n"
                 return
             after = Cursor.parse(last_event_id) if last_event_id else NEVER
@@ -140,11 +140,11 @@ class Page:
                     yield event_of(part, after)
 
 
-def refused(refusal: Refusal) -> tuple[int, str]:
+def refused(refusal: DeskRefusal) -> tuple[int, str]:
     return STATUS[type(refusal)], refusal.why
 
 
-def event_of(part: Watched | Refusal, hello: Cursor) -> str:
+def event_of(part: Watched | DeskRefusal, hello: Cursor) -> str:
     """Return a part of a watch as an event, by whose id a page comes back to its place."""
     seq, kind, data = 0, type(part).__name__.lower(), ""
     match part:
@@ -154,14 +154,14 @@ def event_of(part: Watched | Refusal, hello: Cursor) -> str:
             data = "all there is follows"
         case Whole(seq, snapshot):
             data = " ".join(f"#{card.number}" for card in snapshot.waiting)
-        case Change():
+        case VisibleChange():
             seq = part.logged.seq
             data = (
                 f"#{part.news.number}" if isinstance(part.news, Card) else type(part.news).__name__
             )
         case Bookmark(seq):
             data = "nothing new"
-        case Refusal():
+        case DeskRefusal():
             kind, data = "end", f"{STATUS[type(part)]} {part.why}"
     place = f"id: {hello._replace(seq=seq)}\n" if seq else ""
     return f"{place}event: {kind}\ndata: {data}\n\n"

@@ -13,7 +13,7 @@ import pytest
 from crabhook.hook.call import UNIMPLEMENTED
 from crabhook.model.actor import Role
 from crabhook.server.address import Address, TcpAddress
-from crabhook.server.operators.joining import Place, open_invitation
+from crabhook.server.operators.joining import InvitationAddress, open_invitation
 from crabhook.team.certificates import Authority
 from crabhook.team.enrolling import Inviting
 from crabhook.team.invitation import Joins
@@ -59,7 +59,7 @@ async def listener(kind: str, folder: Path) -> AsyncIterator[tuple[Address, Any,
     else:
         inviting = Inviting(Joins.DESK, print, _never, _never, print)  # type: ignore[arg-type]
         authority = Authority.new("ours", time.time()).certificate
-        place = Place("127.0.0.1", 0, "127.0.0.1")
+        place = InvitationAddress("127.0.0.1", 0, "127.0.0.1")
         async with open_invitation(inviting, authority, place, time.time()) as (made, _):
             path = f"/{JOINS}/BeginJoin".encode()
             yield TcpAddress("127.0.0.1", made.port), unverified(), path

@@ -23,7 +23,7 @@ from crabhook.server.core.runner import INCIDENT, Runner
 from crabhook.store.actors import actor_in
 from crabhook.store.interface import Query
 from crabhook.store.opening import Place, open_history
-from crabhook.store.record import Kind, iso
+from crabhook.store.record import RecordKind, iso
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -114,7 +114,9 @@ class Day:
 def count_today(tally: "Tally", place: Place) -> None:
     """Count the recorded decisions since midnight."""
     midnight = datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
-    today = Query(since=iso(midnight.timestamp()), kinds=(Kind.DECIDED.value,), last=MOST_TODAY)
+    today = Query(
+        since=iso(midnight.timestamp()), kinds=(RecordKind.DECIDED.value,), last=MOST_TODAY
+    )
     with suppress(CrabhookError), open_history(place) as history:
         for record in history.find(today):
             with suppress(ValueError):  # a verdict of another version

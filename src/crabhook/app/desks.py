@@ -32,14 +32,14 @@ from crabhook.server.core.runner import Runner
 from crabhook.server.core.steering import orders_in, taken_up
 from crabhook.store.change import Waiting
 from crabhook.store.interface import Leader, Pace, Role, StoreError
-from crabhook.store.record import Kind, Record
+from crabhook.store.record import Record, RecordKind
 from crabhook.ui import headless
 from crabhook.ui.console import say, takes_a_person
 from crabhook.ui.terminal import standard_lines, standard_writer
 
 if TYPE_CHECKING:
     from crabhook.platforms.interface import Platform
-    from crabhook.store.postgres.standby_reader import Seen, StandbyReader
+    from crabhook.store.postgres.standby_reader import LeaderChanges, StandbyReader
     from crabhook.ui.options import DeskOptions
 
 
@@ -223,7 +223,7 @@ class Follower:
             _LOOKING_ON.error("this server cannot lead: %s", reader.older)
         self._deaf, self._older = reader.deaf, reader.older
 
-    async def _show(self, seen: "Seen") -> None:
+    async def _show(self, seen: "LeaderChanges") -> None:
         """Show the records in order; then waiting requests, or ended ones, without a record."""
         runner = self._runner
         self._standing.leader = seen.leader
@@ -246,7 +246,7 @@ class Follower:
             _LOOKING_ON.info("shown anew up to record %s: no news of each card before", seen.seq)
             runner.publish_anew()
 
-    def _steer(self, seen: "Seen") -> None:
+    def _steer(self, seen: "LeaderChanges") -> None:
         """Show the standing orders and the waiting notes."""
         steering, now, at = (seen.halts, seen.orders), self._runner.now(), wall()
         if seen.halts is None or steering == self._steering:
@@ -266,11 +266,11 @@ class Follower:
         if record.platform not in PLATFORMS or (card and card.state is not State.WAITING):
             return
         others = tuple(leg for leg in card.requests if leg.id != record.request_id) if card else ()
-        if record.kind == Kind.ASKED:
+        if record.kind == RecordKind.ASKED:
             if card is None or others == card.requests:  # else it is shown already
                 asked = waits.pop(leg, None) or asked_again(record, now, wall())
                 self._runner.handle(Mirrored((asked,), (), now))
-        elif record.kind != Kind.LEFT:
+        elif record.kind != RecordKind.LEFT:
             card = card or Card(number, (asked_again(record, now, wall()).request.leg(""),), now)
             self._runner.handle(Mirrored((), (ended(card, record, now),), now))
         elif card and others:

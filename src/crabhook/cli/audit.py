@@ -22,7 +22,7 @@ from crabhook.store.actors import actor_in
 from crabhook.store.change import happened
 from crabhook.store.interface import Batch, History, Query, StoreError
 from crabhook.store.opening import open_history, open_writer
-from crabhook.store.record import ORDERS, Cut, Head, Kind, Record
+from crabhook.store.record import ORDERS, Cut, Head, Record, RecordKind
 from crabhook.store.verify import ENDS, Verified, left_open, stats, verify, verify_here
 from crabhook.store.writer import head_line, read_head
 from crabhook.ui.console import say, say_json
@@ -47,9 +47,13 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _list(history: History, arguments: argparse.Namespace) -> int:
     whole = arguments.all_kinds or arguments.card
-    query = _query(arguments, LAST, () if whole else (*ENDS, Kind.DOCUMENT.value))
+    query = _query(arguments, LAST, () if whole else (*ENDS, RecordKind.DOCUMENT.value))
     for record in history.find(query):
-        if record.kind == Kind.DOCUMENT and not whole and record.data().get("document") == ORDERS:
+        if (
+            record.kind == RecordKind.DOCUMENT
+            and not whole
+            and record.data().get("document") == ORDERS
+        ):
             continue  # each order is on record itself
         say_json(_values(record)) if arguments.json else say(_line(record))
     return 0
@@ -101,7 +105,7 @@ def _verify(history: History, arguments: argparse.Namespace) -> int:
 
 
 def _replay(history: History, arguments: argparse.Namespace) -> int:
-    query = _query(arguments, REPLAYED, (Kind.DECIDED.value,))
+    query = _query(arguments, REPLAYED, (RecordKind.DECIDED.value,))
     return run_replay(history, query, arguments.project, as_json=arguments.json)
 
 
@@ -222,9 +226,9 @@ def _about(record: Record, data: Mapping[str, object]) -> str:
     tool_input = data.get("edited") or data.get("input")
     if isinstance(tool_input, dict):
         return about(tool_input)
-    if record.kind == Kind.DELIVERED:
+    if record.kind == RecordKind.DELIVERED:
         return "the client has its reply" if data.get("whole") else "the client had gone"
-    if record.kind == Kind.ASKED:
+    if record.kind == RecordKind.ASKED:
         return _asked(data)
     return next((str(data[key]) for key in ("why", "what", "task", "event") if key in data), "")
 

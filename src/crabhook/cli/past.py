@@ -26,7 +26,7 @@ from crabhook.rulebook.rulings import CurrentRules
 from crabhook.rulebook.suggest import DISTINCT, Suggested, SuggestedRule, SuggestionLimits, suggest
 from crabhook.store.interface import History, Query
 from crabhook.store.opening import open_history
-from crabhook.store.record import Kind as Recorded
+from crabhook.store.record import RecordKind
 from crabhook.ui.console import say, say_json
 
 REPLAYED = 10_000  # calls that are replayed unless more are asked for
@@ -178,7 +178,7 @@ def run_suggest(arguments: argparse.Namespace) -> int:
     wish = SuggestionLimits(arguments.at_least, arguments.with_denials, distinct=DISTINCT)
     today = CurrentRules(files)
     since, last = arguments.since, arguments.last
-    kinds = (Recorded.DECIDED.value,)
+    kinds = (RecordKind.DECIDED.value,)
     denied = Query(kinds=kinds, verdict=Verdict.DENY.value)
     allowed = Query(kinds=kinds, verdict=Verdict.ALLOW.value, since=since, last=last)
     with open_history(record_place()) as history:

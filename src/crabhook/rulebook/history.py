@@ -15,8 +15,7 @@ from crabhook.model.jsontext import Value
 from crabhook.policy.rule import Rule, RuleVerdict, Ruling
 from crabhook.rulebook.rulings import PolicyFor
 from crabhook.store.actors import actor_in
-from crabhook.store.record import Kind as Recorded
-from crabhook.store.record import Record
+from crabhook.store.record import Record, RecordKind
 
 _VERDICTS: Mapping[str, RuleVerdict] = {
     Verdict.ALLOW.value: RuleVerdict.ALLOW,
@@ -52,7 +51,7 @@ def calls_in(records: Iterable[Record]) -> Iterator[PastCall]:
     for record in records:
         verdict = _VERDICTS.get(record.verdict)
         data = record.data()
-        decided = record.kind == Recorded.DECIDED and record.tool and "input" in data
+        decided = record.kind == RecordKind.DECIDED and record.tool and "input" in data
         if not decided or verdict is None:
             continue
         event = Event(

@@ -10,7 +10,7 @@ from dataclasses import field, replace
 
 from crabhook.broker.pending import ANSWER_KEPT_FOR
 from crabhook.datatypes import frozen
-from crabhook.store.record import Document, Entry, Kind
+from crabhook.store.record import Document, Entry, RecordKind
 
 
 @frozen
@@ -156,7 +156,7 @@ def written(document: Document, entry: Entry) -> Change:
 
 def carried(recovered: Recovered) -> Change:
     """Return the change that copies another record's `Recovered`; its entry has the last card."""
-    last = (Entry(Kind.SERVER, 0.0, card=recovered.last_card),)
+    last = (Entry(RecordKind.SERVER, 0.0, card=recovered.last_card),)
     return Change(
         last,
         recovered.waiting,
@@ -167,7 +167,7 @@ def carried(recovered: Recovered) -> Change:
 
 
 @frozen
-class Limits:
+class MemoryLimits:
     """How many entries, and how many bytes of entries and answers, stay in memory."""
 
     entries: int = 10_000
@@ -218,7 +218,7 @@ class Backlog:
     The oldest entries are dropped first, and counted.
     """
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: MemoryLimits) -> None:
         self._limits = limits
         self._entries: deque[tuple[Entry, int]] = deque()
         self._merged = Merged()

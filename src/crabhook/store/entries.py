@@ -12,7 +12,7 @@ from crabhook.model.event import Event
 from crabhook.model.jsontext import Value
 from crabhook.model.order import Standing
 from crabhook.store.actors import actor_data, decider_data, end_data
-from crabhook.store.record import Entry, Kind, iso
+from crabhook.store.record import Entry, RecordKind, iso
 
 
 def _call(followed: Followed) -> dict[str, Value]:
@@ -25,7 +25,7 @@ def observed(request: Leg, at: float, *, call: Followed | None = None) -> Entry:
     """An event without an answer; `call` is the decided call whose result it tells."""
     body = _told(request.event) | ({"call": _call(call)} if call else {})
     card = call.card if call else None
-    return _about(Kind.EVENT, request.event, at, request.id, card, body=body)
+    return _about(RecordKind.EVENT, request.event, at, request.id, card, body=body)
 
 
 def conflict(conflict_found: Conflict, at: float) -> Entry:
@@ -33,7 +33,12 @@ def conflict(conflict_found: Conflict, at: float) -> Entry:
     event, cards = conflict_found.event, list(conflict_found.cards)
     body: dict[str, Value] = {"why": conflict_found.why, "cards": [*cards], "input": _input(event)}
     return _about(
-        Kind.CONFLICT, event, at, conflict_found.request_id, next(iter(cards), None), body=body
+        RecordKind.CONFLICT,
+        event,
+        at,
+        conflict_found.request_id,
+        next(iter(cards), None),
+        body=body,
     )
 
 
@@ -42,10 +47,10 @@ def outcome(ended: Outcome, at: float) -> Entry:
     event, call, what = ended.event, ended.call, ended.fate.value
     if ended.fate.alarming:
         body: dict[str, Value] = {"why": what, "ran": _input(event), "call": _call(call)}
-        return _about(Kind.RAN_OTHER, event, at, ended.request_id, call.card, body=body)
+        return _about(RecordKind.RAN_OTHER, event, at, ended.request_id, call.card, body=body)
     body = {"what": what, "told_by": event.name, "call": _call(call)}
     first = next(iter(call.requests), "")
-    return _about(Kind.OUTCOME, call.named, at, first, call.card, body=body)
+    return _about(RecordKind.OUTCOME, call.named, at, first, call.card, body=body)
 
 
 def asked(  # noqa: PLR0913 - one request, and what brought it
@@ -76,7 +81,7 @@ def asked(  # noqa: PLR0913 - one request, and what brought it
         parts = {"name": because.name, "note": because.note, "law": law}
         why: dict[str, Value] = {"kind": because.kind.value, "words": because.words}
         body["because"] = why | {key: value for key, value in parts.items() if value}
-    return _about(Kind.ASKED, request.event, at, request.id, card, body=body)
+    return _about(RecordKind.ASKED, request.event, at, request.id, card, body=body)
 
 
 def _sender(origin: Origin) -> dict[str, Value]:
@@ -117,11 +122,11 @@ def decided(  # noqa: PLR0913 - one verdict, and the requests it answers
         body["edited"] = dict(decision.updated_input)
     first = legs[0] if legs else ""
     verdict = str(decision.verdict)
-    return _about(Kind.DECIDED, event, at, first, card, verdict, body=body)
+    return _about(RecordKind.DECIDED, event, at, first, card, verdict, body=body)
 
 
 def ended(  # noqa: PLR0913 - one end, of a card or of a request alone
-    kind: Kind,
+    kind: RecordKind,
     request: Leg,
     at: float,
     *,
@@ -144,18 +149,18 @@ def delivered(
 ) -> Entry:
     """A client has its reply; or `missing` says why probably not."""
     body: dict[str, Value] = {"whole": False, "why": missing} if missing else {"whole": True}
-    return _about(Kind.DELIVERED, event, at, request_id, card, body=body)
+    return _about(RecordKind.DELIVERED, event, at, request_id, card, body=body)
 
 
 def taken_up(event: Event, at: float, *, request_id: str, card: int, why: str) -> Entry:
     """Return the entry of a request or answer that was restored after a restart."""
-    return _about(Kind.TAKEN_UP, event, at, request_id, card, body={"why": why})
+    return _about(RecordKind.TAKEN_UP, event, at, request_id, card, body={"why": why})
 
 
 def operator(what: str, at: float, by: Actor | None = None, **detail: Value) -> Entry:
     """An act of an operator's, or of the server's owner (None), such as begin."""
     actor = {} if by is None else {"actor": actor_data(by)}
-    return Entry(Kind.OPERATOR, at, body={"what": what, **actor, **detail})
+    return Entry(RecordKind.OPERATOR, at, body={"what": what, **actor, **detail})
 
 
 def orders_end(order: Standing, at: float, by: Actor) -> Entry:
@@ -177,7 +182,7 @@ def note(note_told: NoteToldOf, at: float) -> Entry:
         "note": {**kept, "by": actor_data(note_text.by)},
         **actor,
     }
-    return _about(Kind.OPERATOR, note_told.event, at, note_told.request_id, body=body)
+    return _about(RecordKind.OPERATOR, note_told.event, at, note_told.request_id, body=body)
 
 
 def stops(halts: Sequence[Standing], notes: int, at: float) -> Entry:
@@ -191,26 +196,26 @@ def stops(halts: Sequence[Standing], notes: int, at: float) -> Entry:
         about |= {"machine": order.machine or "", "why": order.words}
         stopped.append({key: value for key, value in about.items() if value})
     what = f"stops that stand: {len(stopped)}; notes that wait: {notes}"
-    return Entry(Kind.STOPS, at, body={"what": what, "stopped": stopped})
+    return Entry(RecordKind.STOPS, at, body={"what": what, "stopped": stopped})
 
 
 def stops_stay(at: float) -> Entry:
     """Return a new entry of the stops before retention removes the last one."""
-    return Entry(Kind.STOPS, at, body={"what": "the stops and the notes stay as they are"})
+    return Entry(RecordKind.STOPS, at, body={"what": "the stops and the notes stay as they are"})
 
 
 def summary(event: Event, at: float, **fields: Value) -> Entry:
     """Return the entry of what a session was about, from its transcript at its end."""
-    return _about(Kind.SUMMARY, event, at, body=fields)
+    return _about(RecordKind.SUMMARY, event, at, body=fields)
 
 
 def server(what: str, at: float) -> Entry:
     """Return the entry of an incident of the server itself."""
-    return Entry(Kind.SERVER, at, body={"what": what})
+    return Entry(RecordKind.SERVER, at, body={"what": what})
 
 
 def _about(  # noqa: PLR0913, PLR0917 - a row of columns, for this file alone
-    kind: Kind,
+    kind: RecordKind,
     event: Event,
     at: float,
     request_id: str = "",

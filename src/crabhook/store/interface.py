@@ -276,7 +276,7 @@ ALL = Query()
 
 
 @frozen
-class Agent:
+class RecordedAgent:
     """One agent of one session in the record; the main one has no id."""
 
     platform: str
@@ -296,7 +296,7 @@ Row: TypeAlias = Mapping[str, object]
 
 
 @frozen
-class Beside:
+class SideTables:
     """The tables beside the record, as they are.
 
     `key` is empty where it cannot be read. `card` and `begins` are the counters. `head` is the
@@ -341,11 +341,11 @@ class History(AbstractContextManager["History"], Protocol):
     def documents(self) -> Mapping[str, Document]:
         """Return the documents by their names."""
 
-    def beside(self) -> Beside:
+    def beside(self) -> SideTables:
         """Return the tables beside the record, as they are."""
 
     def schema(self) -> Schema:
         """Return what the database's tables are, and what this version makes them."""
 
-    def agents(self) -> Iterator[Agent]:
+    def agents(self) -> Iterator[RecordedAgent]:
         """Return the sessions' agents, the latest first."""

@@ -18,7 +18,7 @@ from crabhook.datatypes import frozen
 from crabhook.model.jsontext import Value
 
 
-class Kind(StrEnum):
+class RecordKind(StrEnum):
     """What a record is about."""
 
     EVENT = "event"  # an agent's message without an answer
@@ -49,7 +49,7 @@ class Entry:
     `body` has the kind's own data.
     """
 
-    kind: Kind
+    kind: RecordKind
     at: float
     platform: str = ""
     session: str = ""
@@ -175,7 +175,7 @@ class Cut:
         body: dict[str, Value] = {"begins": self.begins, "hash": self.hash.hex()}
         body |= {"removed": self.removed, "from": self.since, "to": self.until}
         body |= {"latest": self.latest, "why": self.why}
-        return Entry(Kind.CHECKPOINT, now, body=body)
+        return Entry(RecordKind.CHECKPOINT, now, body=body)
 
     def untrue(self, at: str) -> str:
         """Return why retention cannot have made this cut at its checkpoint's time, or ""."""
@@ -233,7 +233,7 @@ class Document:
     ) -> Entry:
         body: dict[str, Value] = {"what": what, "document": self.name, "version": self.version}
         body |= {"from": before.hash if before else "", "to": self.hash, **beside}
-        return Entry(Kind.DOCUMENT, now, body=body)
+        return Entry(RecordKind.DOCUMENT, now, body=body)
 
 
 _AGE = re.compile(r"older than ([0-9.e+]{1,20}) days")

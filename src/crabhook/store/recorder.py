@@ -19,7 +19,7 @@ from crabhook.datatypes import frozen
 from crabhook.store.change import (
     Backlog,
     Change,
-    Limits,
+    MemoryLimits,
     Recovered,
     Waiting,
     halted,
@@ -40,7 +40,7 @@ from crabhook.store.interface import (
     UnreachableError,
     WriterEndedError,
 )
-from crabhook.store.record import Entry, Head, Kind, iso
+from crabhook.store.record import Entry, Head, RecordKind, iso
 from crabhook.store.writer import Courier, Writer, head_line
 
 if TYPE_CHECKING:
@@ -76,13 +76,13 @@ class Recorder:
         open_store: Callable[[], Writer],
         *,
         on_trouble: OnTrouble = OnTrouble.DECIDE,
-        limits: Limits | None = None,
+        limits: MemoryLimits | None = None,
         wall: Callable[[], float] = time,
         courier: Courier | None = None,
     ) -> None:
         self._open_store, self._wall = open_store, wall
         self._on_trouble = on_trouble
-        self._limits = limits or Limits()
+        self._limits = limits or MemoryLimits()
         self._backlog = Backlog(self._limits)
         self._courier = courier
         self._store: Writer | None = None
@@ -368,7 +368,7 @@ class Recorder:
         why = f"the record was missing for a while: {self.error}"
         follow, lost = len(self._backlog), self._backlog.dropped
         span = {"why": why, "from": iso(since), "to": iso(now)}
-        return Entry(Kind.GAP, now, body={**span, "follow": follow, "lost": lost})
+        return Entry(RecordKind.GAP, now, body={**span, "follow": follow, "lost": lost})
 
     def _failed(self, error: Exception) -> None:
         if not isinstance(error, StoreError):
@@ -390,16 +390,18 @@ class _Rest:
         """Write it into the record that is there now; return in a line what happened."""
         if self.head.seq and store.journal.hash_of(self.head.seq) == self.head.hash:
             outcome = f"{self.why}: the record was opened again, and nothing of it is missing"
-            store.write([happened(Entry(Kind.SERVER, now, body={"what": outcome}))])
+            store.write([happened(Entry(RecordKind.SERVER, now, body={"what": outcome}))])
             return outcome
         lost = self.head.seq
         outcome = f"{self.why}: its {lost} records are gone, and the record was begun anew"
         body: dict[str, Value] = {"cut": True, "why": outcome, "ends": store.head.seq, "lost": lost}
-        gap = Entry(Kind.GAP, now, body={**body, "head": head_line(self.head).strip()})
+        gap = Entry(RecordKind.GAP, now, body={**body, "head": head_line(self.head).strip()})
         old = self.recovered
         waits_still = {request.request_id for request in old.waiting}
         over = _nobody_asked(store, now, waits_still)
-        card = Entry(Kind.SERVER, now, card=old.last_card, body={"what": "cards are counted on"})
+        card = Entry(
+            RecordKind.SERVER, now, card=old.last_card, body={"what": "cards are counted on"}
+        )
         again = (waits(request, _taken_up(request, now)) for request in old.waiting)
         texts = (written(document, document.again(now)) for document in old.documents)
         answers = Change((card,), answers=old.answers)
@@ -411,7 +413,7 @@ class _Rest:
 def _taken_up(waiting: Waiting, now: float) -> Entry:
     why = "the record was begun anew"
     about = {"platform": waiting.platform, "request_id": waiting.request_id, "card": waiting.card}
-    return Entry(Kind.TAKEN_UP, now, body={"why": why}, **about)  # type: ignore[arg-type]
+    return Entry(RecordKind.TAKEN_UP, now, body={"why": why}, **about)  # type: ignore[arg-type]
 
 
 def _nobody_asked(store: Writer, now: float, but: Container[str] = ()) -> Change:
@@ -421,7 +423,7 @@ def _nobody_asked(store: Writer, now: float, but: Container[str] = ()) -> Change
     return left(
         waiting,
         *(
-            Entry(Kind.WITHDRAWN, now, request_id=request_id, body={"why": UNREADABLE})
+            Entry(RecordKind.WITHDRAWN, now, request_id=request_id, body={"why": UNREADABLE})
             for request_id in waiting
         ),
     )

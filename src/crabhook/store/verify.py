@@ -15,11 +15,11 @@ from typing import Any
 from crabhook.datatypes import frozen
 from crabhook.model.actor import Nobody, Operator
 from crabhook.store.actors import actor_in
-from crabhook.store.interface import ALL, Beside, CorruptError, History, Query, Row, StoreError
-from crabhook.store.record import GENESIS, Cut, Head, Kind, Record, cut_of, cuts_in, link
+from crabhook.store.interface import ALL, CorruptError, History, Query, Row, SideTables, StoreError
+from crabhook.store.record import GENESIS, Cut, Head, Record, RecordKind, cut_of, cuts_in, link
 from crabhook.store.witness import legs_of, of_answer, of_asked, of_halts
 
-_OF_DOCUMENTS = Query(kinds=(Kind.DOCUMENT.value,))
+_OF_DOCUMENTS = Query(kinds=(RecordKind.DOCUMENT.value,))
 MOST = 100  # findings of each sort that are listed
 _SHOWN = 120  # letters of a table's definition
 
@@ -190,9 +190,9 @@ def _cut_before(history: History, begins: int) -> Cut | None:
 
 
 def _remark(record: Record, latest: str, verified: Verified) -> None:
-    if record.kind == Kind.CHECKPOINT and (untrue := _untrue(record)):
+    if record.kind == RecordKind.CHECKPOINT and (untrue := _untrue(record)):
         verified.fault(record.seq, f"this checkpoint cannot be true: {untrue}")
-    if record.kind == Kind.GAP:
+    if record.kind == RecordKind.GAP:
         why = str(record.data().get("why", "a gap that does not say why"))
         verified.lost |= re.search(r'"lost":[1-9]', str(record.body)) is not None
         verified.fault(record.seq, why, noted='"cut":true' not in str(record.body))
@@ -297,21 +297,21 @@ class _Outstanding:
         if isinstance(record.card, int):
             self.last_card = max(self.last_card, record.card)
         match record.kind:
-            case Kind.ASKED | Kind.TAKEN_UP:
+            case RecordKind.ASKED | RecordKind.TAKEN_UP:
                 before = self.waiting.get(record.request_id)
                 # What never changes in a row has one fingerprint, whichever server writes it.
                 if before and (kept := kept_in(before)) and kept_in(record) not in (kept, set()):
                     self.changed.append(record)
                 self.waiting[record.request_id] = record
                 self.by_card.setdefault(record.card or 0, set()).add(record.request_id)
-            case Kind.DECIDED | Kind.WITHDRAWN | Kind.EXPIRED:
+            case RecordKind.DECIDED | RecordKind.WITHDRAWN | RecordKind.EXPIRED:
                 self._end(record.request_id)
                 for request_id in self.by_card.pop(record.card or 0, ()):
                     self.waiting.pop(request_id, None)
                 if '"legs"' in str(record.body):
                     for leg in legs_of(record.request_id, record.data()):
                         self._end(leg)
-            case Kind.LEFT:
+            case RecordKind.LEFT:
                 self._end(record.request_id)
 
     def _end(self, request_id: str) -> None:
@@ -352,7 +352,7 @@ def _compare_beside(history: History, verified: Verified, beside: _Outstanding |
     _compare_waiting(there, beside, verified)
 
 
-def _compare_waiting(there: Beside, beside: _Outstanding, verified: Verified) -> None:
+def _compare_waiting(there: SideTables, beside: _Outstanding, verified: Verified) -> None:
     for record in beside.changed:
         what = f"what was taken up as request {record.request_id} is not what was asked"
         verified.fault(record.seq, what)
@@ -390,11 +390,11 @@ def _by_recorded_id(rows: Iterable[Row], key: bytes) -> dict[str, Row]:
     return {way(request_id): row for request_id, row in ids for way in ways}
 
 
-def _compare_answers(history: History, there: Beside, verified: Verified) -> None:
+def _compare_answers(history: History, there: SideTables, verified: Verified) -> None:
     """Compare the hooks' answers with the decisions."""
     rows = _by_recorded_id(there.answers, there.key)
     missing = {str(row.get("request_id")) for row in there.answers}
-    for record in history.find(Query(kinds=(Kind.DECIDED.value,), backwards=True)):
+    for record in history.find(Query(kinds=(RecordKind.DECIDED.value,), backwards=True)):
         if not missing:
             return
         kept = None
@@ -411,7 +411,7 @@ def _compare_answers(history: History, there: Beside, verified: Verified) -> Non
         _beside(verified, f"the answer to request {request_id} was given by no decision on record")
 
 
-def _compare_stops(history: History, there: Beside, verified: Verified) -> None:
+def _compare_stops(history: History, there: SideTables, verified: Verified) -> None:
     if (last := history.last_stops()) is None:
         if there.halts:
             what = "sessions are stopped, or notes wait, of which no record tells"
@@ -420,7 +420,7 @@ def _compare_stops(history: History, there: Beside, verified: Verified) -> None:
         verified.fault(last.seq, difference)
 
 
-def stops_amiss(there: Beside, last: Record | None) -> str:
+def stops_amiss(there: SideTables, last: Record | None) -> str:
     """Say that the stops are not those that the `last` record of them was written with, or ""."""
     kept = kept_in(last) if last else set()
     if last is None or not kept or not there.key or of_halts(there.key, there.halts) in kept:
@@ -442,7 +442,7 @@ def kept_in(record: Record) -> set[str]:
 
 
 BY_RULE, BY_OPERATOR, BY_NOBODY = "rules", "operator", "nobody"
-ENDS = (Kind.DECIDED.value, Kind.EXPIRED.value, Kind.WITHDRAWN.value)
+ENDS = (RecordKind.DECIDED.value, RecordKind.EXPIRED.value, RecordKind.WITHDRAWN.value)
 
 
 @dataclass(slots=True)
@@ -508,7 +508,7 @@ def stats(records: Iterable[Record]) -> Stats:
 
 
 def _decider(record: Record, data: dict[str, object]) -> str:
-    if record.kind != Kind.DECIDED:
+    if record.kind != RecordKind.DECIDED:
         return BY_NOBODY
     match actor_in(data):
         case Operator():

@@ -11,7 +11,7 @@ from hashlib import blake2b
 
 from crabhook.store.change import Change, Halt, KeptReply, Waiting
 from crabhook.store.interface import Row
-from crabhook.store.record import Entry, Kind
+from crabhook.store.record import Entry, RecordKind
 from crabhook.store.sql import ANSWER, WAITING, answer_row, halt_row, waiting_row
 
 _LATER = frozenset({"asked", "wait_until", "card", "gives_up_at"})
@@ -53,19 +53,19 @@ def of_halts(key: bytes, rows: Iterable[tuple[str, str]]) -> str:
 def witnessed(key: bytes, change: Change, entry: Entry) -> list[str]:
     """Return the fingerprints that an entry of a change is written with."""
     match entry.kind:
-        case Kind.ASKED | Kind.TAKEN_UP:
+        case RecordKind.ASKED | RecordKind.TAKEN_UP:
             return [
                 _asked(key, request)
                 for request in change.waiting
                 if request.request_id == entry.request_id
             ]
-        case Kind.DECIDED if change.answers:
+        case RecordKind.DECIDED if change.answers:
             if len(change.answers) == 1 and change.answers[0].request_id == entry.request_id:
                 return [*_answer(key, change.answers[0])]
             legs = legs_of(entry.request_id, entry.body)
             answers = [answer for answer in change.answers if answer.request_id in legs]
             return [mark for answer in answers for mark in _answer(key, answer)]
-        case Kind.STOPS:
+        case RecordKind.STOPS:
             return [] if change.halts is None else [_halts(key, change.halts)]
     return []
 

@@ -25,8 +25,8 @@ from crabhook.store.record import (
     Cut,
     Entry,
     Head,
-    Kind,
     Record,
+    RecordKind,
     Retention,
     iso,
     link,
@@ -150,7 +150,7 @@ class Writer:
             why = CUT_OFF if kept else MISSING
         head = head_line(kept).strip() if kept else None
         cut = Entry(
-            Kind.GAP, now, body={"cut": True, "why": why, "ends": self.head.seq, "head": head}
+            RecordKind.GAP, now, body={"cut": True, "why": why, "ends": self.head.seq, "head": head}
         )
         self.write([happened(cut)])
 

@@ -20,7 +20,7 @@ from crabhook.server.core.anonymous_intake import AnonymousIntake
 from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.listener import Health
 from crabhook.server.http.listener import NAMED, HookRoute, healthz, hook_headers
-from crabhook.server.http.middleware import Guard, Middleware, Route, TurnedAwayError
+from crabhook.server.http.middleware import HeaderCheck, Middleware, Route, TurnedAwayError
 from tests.fuzz.mutation import words
 from tests.fuzz.payloads import samples
 from tests.fuzz.target import Target
@@ -109,7 +109,7 @@ async def _law(data: bytes, size: int, *, answers: bool) -> None:
 
 def _middleware(runner: Runner) -> Middleware:
     way = AnonymousIntake(runner, wait=60.0, named=NAMED)
-    middleware = Middleware(Guard(Tokens(TOKEN)), way.complain, runner.witness.stranger)
+    middleware = Middleware(HeaderCheck(Tokens(TOKEN)), way.complain, runner.witness.stranger)
     hooks = HookRoute(way, middleware.connections)
 
     async def let_in(request: web.BaseRequest) -> web.StreamResponse:

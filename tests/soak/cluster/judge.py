@@ -7,7 +7,7 @@ from itertools import groupby, pairwise
 from typing import TYPE_CHECKING
 
 from crabhook.hook.fallback import KINDS
-from crabhook.store.record import Kind
+from crabhook.store.record import RecordKind
 from tests.soak.ends import (
     ENDS,
     broken,
@@ -106,7 +106,7 @@ def allowed_by_somebody(seen: Histories) -> Iterator[str]:
         for about in (given.card, f"call {call}"):
             key = (about, given.by, given.verdict)
             first[key] = min(given.at, first.get(key, given.at))
-    for record in seen.ledger.of(Kind.DECIDED):
+    for record in seen.ledger.of(RecordKind.DECIDED):
         number, actor = number_of(record.cwd), told(record).get("actor", {})
         job, kind = jobs.get(number or 0), actor.get("kind")
         if job is None:
@@ -127,7 +127,7 @@ def once(seen: Histories) -> Iterator[str]:
     """What a desk was told is done is on record, as that person gave it."""
     on_record = {
         (record.card, told(record).get("actor", {}).get("name"), record.verdict)
-        for record in seen.ledger.of(Kind.DECIDED)
+        for record in seen.ledger.of(RecordKind.DECIDED)
     }
     for one in seen.given.values():
         if one.outcome == "Done" and (one.card, one.by, one.verdict) not in on_record:
@@ -143,7 +143,7 @@ def _events(records: Sequence[Record]) -> dict[tuple[int, str], int]:
     for record in records:
         if record.card is None:
             continue
-        if record.kind == Kind.ASKED:
+        if record.kind == RecordKind.ASKED:
             found.setdefault((record.card, OPENED), len(found))
         elif record.kind in ENDS:
             found.setdefault((record.card, str(record.kind)), len(found))

@@ -18,7 +18,7 @@ from crabhook.server.address import Tokens, UnixAddress
 from crabhook.server.grpc.listener import open_port
 from crabhook.server.grpc.permission import PermissionPort
 from crabhook.store.opening import open_writer
-from crabhook.store.record import Kind
+from crabhook.store.record import RecordKind
 from crabhook.store.recorder import Recorder
 from crabhook.ui.commands.words import PERSONS_WORDS, help_lines
 from tests.docs.key_table import PAGE, table, with_table
@@ -113,7 +113,7 @@ async def test_its_decision_is_on_record(home: Path) -> None:
         runner.close()
     recorder.close()
     ledger = Ledger(home / "state")
-    assert [one.verdict for one in ledger.of(Kind.DECIDED)] == ["pass"]
+    assert [one.verdict for one in ledger.of(RecordKind.DECIDED)] == ["pass"]
     assert ledger.verified.sound
 
 

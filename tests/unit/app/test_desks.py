@@ -29,8 +29,8 @@ from crabhook.store import entries
 from crabhook.store.change import Halt, Waiting, happened
 from crabhook.store.interface import Leader
 from crabhook.store.opening import open_writer
-from crabhook.store.postgres.standby_reader import Seen, StandbyReader
-from crabhook.store.record import Entry, Kind, Record
+from crabhook.store.postgres.standby_reader import LeaderChanges, StandbyReader
+from crabhook.store.record import Entry, Record, RecordKind
 from tests.support.client import SAMPLES
 from tests.support.playbook import ALLOW, asking, bash, prompt
 from tests.support.runners import bare_runner
@@ -133,7 +133,7 @@ class Shown:
         self.runner.listen(self.news.append)
         self._follower = Follower(self.runner, standing, "postgresql://nowhere")
 
-    async def sees(self, seen: Seen) -> list[tuple[int, str, int]]:
+    async def sees(self, seen: LeaderChanges) -> list[tuple[int, str, int]]:
         """The cards that are told of then: number, state, legs."""
         self.news.clear()
         await self._follower._show(seen)
@@ -150,7 +150,7 @@ async def test_a_standby_shows_each_card_come_and_end_in_the_order_of_the_record
 ) -> None:
     shown = Shown()
     told = on_record(tmp_path, came(A, 1), came(B, 2), went(A, 1), came(C, 3), went(C, 3))
-    seen = Seen(LED, 5, [kept(B, 2)], {"a": 1, "c": 3}, told)
+    seen = LeaderChanges(LED, 5, [kept(B, 2)], {"a": 1, "c": 3}, told)
     steps = await shown.sees(seen)
     assert [one[:2] for one in steps] == [
         *((1, "waiting"), (2, "waiting"), (1, "decided")),
@@ -162,15 +162,17 @@ async def test_a_standby_shows_each_card_come_and_end_in_the_order_of_the_record
     assert gone.event.given == {"command": "ls c"}
     assert gone.decided == Decided(ALLOW, OWNER)
     (end,) = on_record(tmp_path / "then", went(B, 2))
-    assert await shown.sees(Seen(LED, 6, gone={"b": 2}, records=[end])) == [(2, "decided", 1)]
+    assert await shown.sees(LeaderChanges(LED, 6, gone={"b": 2}, records=[end])) == [
+        (2, "decided", 1)
+    ]
 
 
 async def test_a_standby_shows_how_legs_come_to_a_card_and_leave_it(tmp_path: Path) -> None:
     shown, other = Shown(), prompt("b", "ls a")
-    left = entries.ended(Kind.LEFT, A, time.time(), card=1, why="the hook had gone")
-    end = entries.ended(Kind.EXPIRED, other, time.time(), card=1, end=Ended.AWAY)
+    left = entries.ended(RecordKind.LEFT, A, time.time(), card=1, why="the hook had gone")
+    end = entries.ended(RecordKind.EXPIRED, other, time.time(), card=1, end=Ended.AWAY)
     told = on_record(tmp_path, came(A, 1), came(other, 1), left, end)
-    steps = await shown.sees(Seen(LED, 4, gone={"a": 1, "b": 1}, records=told))
+    steps = await shown.sees(LeaderChanges(LED, 4, gone={"a": 1, "b": 1}, records=told))
     assert steps == [(1, "waiting", 1), (1, "waiting", 2), (1, "waiting", 1), (1, "expired", 1)]
 
 
@@ -178,20 +180,20 @@ async def test_a_standby_shows_what_no_record_tells_of_after_what_records_tell(
     tmp_path: Path,
 ) -> None:
     shown = Shown()
-    assert await shown.sees(Seen(LED, 1, [kept(A, 1)])) == [(1, "waiting", 1)]
+    assert await shown.sees(LeaderChanges(LED, 1, [kept(A, 1)])) == [(1, "waiting", 1)]
     told = on_record(tmp_path, came(B, 2))
-    then = Seen(LED, 2, [kept(C, 3), kept(B, 2)], {"a": 1}, told)
+    then = LeaderChanges(LED, 2, [kept(C, 3), kept(B, 2)], {"a": 1}, told)
     steps = await shown.sees(then)
     assert steps == [(2, "waiting", 1), (3, "waiting", 1), (1, "withdrawn", 1)]
     (end,) = on_record(tmp_path / "then", went(A, 4))  # decided as soon as it came
-    assert await shown.sees(Seen(LED, 3, records=[end])) == [(4, "decided", 1)]
+    assert await shown.sees(LeaderChanges(LED, 3, records=[end])) == [(4, "decided", 1)]
 
 
 async def test_a_standby_that_begins_anew_tells_all_there_is(tmp_path: Path) -> None:
     shown = Shown()
-    await shown.sees(Seen(LED, 1, [kept(A, 1)], anew=True))
+    await shown.sees(LeaderChanges(LED, 1, [kept(A, 1)], anew=True))
     (end,) = on_record(tmp_path, went(A, 1))
-    assert await shown.sees(Seen(LED, 9999, [kept(B, 2)], {"a": 1}, [end], anew=True))
+    assert await shown.sees(LeaderChanges(LED, 9999, [kept(B, 2)], {"a": 1}, [end], anew=True))
     assert isinstance(shown.news[-1], Snapshot)
     assert [one.number for one in shown.news[-1].waiting] == [2]
     assert [one.state for one in shown.news[-1].ended] == [State.DECIDED]
@@ -205,17 +207,17 @@ async def test_a_standby_tells_of_orders_where_they_are_others_and_of_none_that_
     row |= {"kind": "away", "times": None, "until": None}
     text = compact({"at": now, "orders": [row, {**row, "kind": "hold_all"}, {"kind": 7}, 5]})
     halts = [Halt("s1", "stop now"), Halt('{"note": 1}', "no note")]
-    assert await shown.sees(Seen(LED, 1, halts=halts, orders=text)) == []
+    assert await shown.sees(LeaderChanges(LED, 1, halts=halts, orders=text)) == []
     (told,) = (one for one in shown.news if isinstance(one, OrdersChanged))
     assert {one.kind for one in told.orders} == {OrderKind.HALT, OrderKind.AWAY}
     for same in (
-        Seen(LED, 1),
-        Seen(LED, 2, halts=halts, orders=text),
-        Seen(LED, 3, halts=[], orders="{"),
+        LeaderChanges(LED, 1),
+        LeaderChanges(LED, 2, halts=halts, orders=text),
+        LeaderChanges(LED, 3, halts=[], orders="{"),
     ):
         await shown.sees(same)
         assert not any(isinstance(one, OrdersChanged) for one in shown.news)
-    await shown.sees(Seen(LED, 4, halts=[], orders=""))
+    await shown.sees(LeaderChanges(LED, 4, halts=[], orders=""))
     assert shown.news == [OrdersChanged(())]
 
 
@@ -223,7 +225,9 @@ async def test_a_record_that_cannot_be_read_keeps_no_other_from_being_shown(tmp_
     shown = Shown()
     first, second = on_record(tmp_path, came(A, 1), came(B, 2))
     for body in ("[]", '{"stance": 7}', '{"from": 5}', '{"expires": "soon"}'):
-        spoilt = Seen(LED, 2, gone={"a": 1, "b": 2}, records=[first._replace(body=body), second])
+        spoilt = LeaderChanges(
+            LED, 2, gone={"a": 1, "b": 2}, records=[first._replace(body=body), second]
+        )
         assert (2, "waiting", 1) in await shown.sees(spoilt)
         shown = Shown()
 
@@ -240,7 +244,7 @@ async def test_a_standby_shows_what_came_and_went_of_every_agent(
         leg = Request(f"r{number}", event, 0.0, secret="")
         steps += came(leg, number), went(leg, number)
     told = on_record(tmp_path, *steps)
-    seen = await shown.sees(Seen(LED, len(told), records=told))
+    seen = await shown.sees(LeaderChanges(LED, len(told), records=told))
     numbers = range(1, len(events) + 1)
     assert [one[:2] for one in seen] == [
         (number, state) for number in numbers for state in ("waiting", "decided")

@@ -12,7 +12,7 @@ from crabhook.cli import audit
 from crabhook.model.actor import OWNER, Operator, RuleActor
 from crabhook.store.change import happened
 from crabhook.store.opening import open_writer
-from crabhook.store.record import Kind
+from crabhook.store.record import RecordKind
 from tests.unit.cli.pastrecord import decided
 from tests.unit.store.making import NOON, decision, entry, laid_open
 
@@ -31,9 +31,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     body = {"by": "operator", "waited": 2.0, "input": {"command": HOSTILE}}
     store.write(
         [
-            happened(entry(), entry(Kind.ASKED, card=1), decision(1, body=body)),
+            happened(entry(), entry(RecordKind.ASKED, card=1), decision(1, body=body)),
             happened(decision(2, "deny", at=NOON + 60, tool="Edit", session="s2")),
-            happened(entry(Kind.DELIVERED, NOON + 61, card=1, body={"whole": False})),
+            happened(entry(RecordKind.DELIVERED, NOON + 61, card=1, body={"whole": False})),
         ]
     )
     store.close()
@@ -83,7 +83,7 @@ def test_the_list_for_people_tells_what_brought_a_card_here(run: Audit, folder: 
     because = {"kind": "rule", "words": 'rule "Bash(make *)" — never on Friday\x1b[2J'}
     body = {"event": "PreToolUse", "fields": {"tool_input": {"command": "make all"}}}
     store = open_writer(folder)
-    store.write([happened(entry(Kind.ASKED, card=9, body=body | {"because": because}))])
+    store.write([happened(entry(RecordKind.ASKED, card=9, body=body | {"because": because}))])
     store.close()
     out = run("--card", "9")[1]
     assert 'make all (rule "Bash(make *)" — never on Friday' in out

@@ -10,7 +10,7 @@ import pytest
 from crabhook.cli.audit import store
 from crabhook.store.change import Halt, halted, happened, settled, waits, written
 from crabhook.store.opening import open_writer
-from crabhook.store.record import DAY, Document, Kind, Retention, iso
+from crabhook.store.record import DAY, Document, RecordKind, Retention, iso
 from tests.support.cluster import Cluster, running
 from tests.unit.store.making import answer, decision, entry, records, verified, waiting
 
@@ -44,7 +44,9 @@ def begun(folder: Path) -> Path:
     writer.write([happened(*(entry(at=now - 9 * DAY) for _ in range(5)))])
     writer.write([happened(*(entry(at=now, body={"n": n}, **hostile) for n in range(2500)))])
     assert writer.prune(now) == 5
-    writer.write([waits(waiting("r1", card=7, note="n\ud800"), entry(Kind.ASKED, now, card=7))])
+    writer.write(
+        [waits(waiting("r1", card=7, note="n\ud800"), entry(RecordKind.ASKED, now, card=7))]
+    )
     writer.write([settled([answer("r2", decided=now)], decision(6, at=now, request_id="r2"))])
     writer.write([halted((Halt("s1", "stop"),))])
     rules = Document("rules", 1, "text", iso(now), "ann")

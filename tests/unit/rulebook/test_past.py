@@ -14,14 +14,14 @@ from crabhook.store import entries
 from crabhook.store.change import happened
 from crabhook.store.interface import Query, StoreError
 from crabhook.store.opening import open_history, open_writer
-from crabhook.store.record import Entry, Kind
+from crabhook.store.record import Entry, RecordKind
 
 NOON = 1_767_960_000.0  # 2026-01-09T12:00:00Z
 
 
 def past_calls(folder: Path, *, last: int = 0) -> Iterator[PastCall]:
     with open_history(folder) as history:
-        yield from calls_in(history.find(Query(kinds=(Kind.DECIDED.value,), last=last)))
+        yield from calls_in(history.find(Query(kinds=(RecordKind.DECIDED.value,), last=last)))
 
 
 def decided(verdict: Verdict, command: str, *, rule: str = "", card: int | None = 1) -> Entry:

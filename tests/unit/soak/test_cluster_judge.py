@@ -9,7 +9,7 @@ import pytest
 
 from crabhook.model.actor import Actor, Ended, Nobody, Operator, RuleActor
 from crabhook.model.decision import Decision
-from crabhook.store.record import Kind
+from crabhook.store.record import RecordKind
 from tests.soak.cluster.history import Given, Heard, Histories, HookEnd, Straggler, Trouble
 from tests.soak.cluster.judge import (
     LAWS,
@@ -54,7 +54,7 @@ class Past(planted.Past):
     stragglers: list[Straggler] = field(default_factory=list)
     troubles: list[Trouble] = field(default_factory=list)
     tail: list[tuple[int, str]] | None = None
-    unseen: Kind | None = None
+    unseen: RecordKind | None = None
     """Records that the reader of the record did not see come."""
     late: float = 0.0
 
@@ -317,7 +317,7 @@ def a_record_that_is_gone_now(past: Past) -> None:
 @breaks(tailed, "record 3 was seen to come after record 1")
 def records_that_came_with_a_gap(past: Past) -> None:
     past.answers(FIRST)
-    past.unseen = Kind.DECIDED
+    past.unseen = RecordKind.DECIDED
 
 
 @pytest.mark.parametrize(("plant", "law", "words"), GARDEN.parameters())

@@ -15,7 +15,7 @@ from crabhook.model.card import Leg
 from crabhook.model.decision import Decision, Verdict
 from crabhook.store import entries
 from crabhook.store.change import happened, left
-from crabhook.store.record import Kind
+from crabhook.store.record import RecordKind
 from tests.soak.ends import final_states, of_the_record, requests_end
 from tests.soak.judge import (
     LAWS,
@@ -87,9 +87,9 @@ class Past(planted.Past):
 
     def leaves(self, asked: Job) -> None:
         """The job's hook goes from its card, on record."""
-        self.gone(Kind.LEFT, Leg(f"r{asked.number}", event(asked), 0), asked.number)
+        self.gone(RecordKind.LEFT, Leg(f"r{asked.number}", event(asked), 0), asked.number)
 
-    def gone(self, kind: Kind, request: Leg, card: int) -> None:
+    def gone(self, kind: RecordKind, request: Leg, card: int) -> None:
         """A request is on its card no more."""
         self.changes.append(
             left([request.id], entries.ended(kind, request, 2.0, card=card, why=""))
@@ -119,7 +119,7 @@ def a_hook_that_left_the_other_hook_of_its_call(past: Past) -> None:
     legs = [f"r{asked.number}", request.id]
     entry = entries.asked(request, 1.0, card=asked.number, legs=legs, ends=ENDS)
     past.changes.append(happened(entry))
-    past.gone(Kind.LEFT, request, asked.number)
+    past.gone(RecordKind.LEFT, request, asked.number)
     past.decides(asked)
     past.is_delivered(asked)
     past.ends(asked, reply(asked))
@@ -185,7 +185,7 @@ def an_allow_by_a_rule_that_is_not_the_soaks(past: Past) -> None:
 @breaks(printed_rightly, "'allow', which nobody decided")
 def an_allow_that_is_printed_and_not_on_record(past: Past) -> None:
     asked = job()
-    past.gone(Kind.WITHDRAWN, past.asks(asked), asked.number)
+    past.gone(RecordKind.WITHDRAWN, past.asks(asked), asked.number)
     past.ends(asked, reply(asked))
 
 

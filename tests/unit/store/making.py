@@ -9,7 +9,7 @@ from typing import Any
 from crabhook.store.change import KeptReply, Waiting
 from crabhook.store.interface import Leader
 from crabhook.store.opening import Place, is_shared, lead, open_history, open_writer
-from crabhook.store.record import Entry, Head, Kind, Record
+from crabhook.store.record import Entry, Head, Record, RecordKind
 from crabhook.store.verify import Verified, verify_here
 from crabhook.store.writer import Writer
 
@@ -32,7 +32,7 @@ def laid_open(folder: Path) -> Iterator[sqlite3.Connection]:
             connection.execute(text)
 
 
-def entry(kind: Kind = Kind.EVENT, at: float = NOON, **fields: Any) -> Entry:
+def entry(kind: RecordKind = RecordKind.EVENT, at: float = NOON, **fields: Any) -> Entry:
     """An entry of a session of Claude's."""
     named = {"platform": "claude", "session": "s1", "cwd": "/home/dev", "tool": "Bash"}
     return Entry(kind, at, **{**named, **fields})
@@ -42,7 +42,7 @@ def decision(number: int = 1, verdict: str = "allow", **fields: Any) -> Entry:
     """The record of a decision the operator made after two seconds."""
     body = {"by": "operator", "waited": 2.0, "input": {"command": f"ls {number}"}}
     named = {"body": body, "request_id": f"r{number}"}
-    return entry(Kind.DECIDED, verdict=verdict, card=number, **{**named, **fields})
+    return entry(RecordKind.DECIDED, verdict=verdict, card=number, **{**named, **fields})
 
 
 def waiting(request_id: str = "r1", secret: str = "s3", card: int = 1, **fields: Any) -> Waiting:

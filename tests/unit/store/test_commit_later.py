@@ -10,7 +10,7 @@ import pytest
 
 from crabhook.store.change import happened, settled, waits
 from crabhook.store.interface import StoreError
-from crabhook.store.record import Kind
+from crabhook.store.record import RecordKind
 from crabhook.store.recorder import Recorder
 from crabhook.store.sqlite.journal import SqliteJournal
 from crabhook.store.writer import Writer
@@ -93,7 +93,7 @@ async def test_what_failed_later_waits_in_memory_and_is_written_after_a_record_o
 ) -> None:
     recorder = Recorder(lambda: Writer(journal))
     journal.later = True
-    asked = recorder.write(waits(waiting("r1"), entry(Kind.ASKED)))
+    asked = recorder.write(waits(waiting("r1"), entry(RecordKind.ASKED)))
     given = recorder.write(settled([answer("r1")], decision(1)))
     assert not asked.over
     assert not given.over

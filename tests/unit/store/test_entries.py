@@ -8,7 +8,7 @@ from crabhook.model.card import Leg, Origin, Stance
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.event import Event, ToolCall
 from crabhook.store import entries
-from crabhook.store.record import GENESIS, Entry, Kind, iso
+from crabhook.store.record import GENESIS, Entry, RecordKind, iso
 from crabhook.store.redact import Redactor
 from crabhook.store.writer import chained
 from tests.unit.secrets import corpus
@@ -46,7 +46,7 @@ def test_an_event_is_kept_whole_and_nothing_of_it_twice() -> None:
     kept = entries.observed(REQUEST, NOON)
     assert kept.request_id == "r1"
     assert (kept.kind, kept.session, kept.tool, kept.tool_use_id) == (
-        Kind.EVENT,
+        RecordKind.EVENT,
         "s1",
         "Bash",
         "toolu_1",
@@ -61,7 +61,7 @@ def test_an_event_is_kept_whole_and_nothing_of_it_twice() -> None:
 def test_a_request_is_kept_with_its_card_its_legs_and_who_asks() -> None:
     ends = NOON + 60, NOON + 90.5
     kept = entries.asked(REQUEST, NOON, card=4, legs=["r0", "r1"], ends=ends)
-    assert (kept.kind, kept.request_id, kept.card) == (Kind.ASKED, "r1", 4)
+    assert (kept.kind, kept.request_id, kept.card) == (RecordKind.ASKED, "r1", 4)
     assert kept.body["legs"] == ["r0", "r1"]
     assert kept.body["stance"] == "gate"
     assert (kept.body["expires"], kept.body["gives_up"]) == (iso(ends[0]), iso(ends[1]))
@@ -75,7 +75,12 @@ def test_a_decision_is_kept_with_all_that_was_decided_and_what_was_asked() -> No
     made = Decision(Verdict.ALLOW, "", "fine", edited, interrupt=True, despite=against)
     decided = Decided(made, OWNER)
     kept = entries.decided(EVENT, decided, NOON, legs=["r0", "r1"], waited=1.23456, card=4)
-    assert (kept.kind, kept.verdict, kept.card, kept.request_id) == (Kind.DECIDED, "allow", 4, "r0")
+    assert (kept.kind, kept.verdict, kept.card, kept.request_id) == (
+        RecordKind.DECIDED,
+        "allow",
+        4,
+        "r0",
+    )
     assert told(kept) == {
         "by": "operator",
         "actor": {"kind": "operator", "id": "owner", "name": "operator", "desk": "this terminal"},
@@ -110,10 +115,14 @@ def test_of_a_secret_in_a_rules_own_text_nothing_is_recorded() -> None:
 
 
 def test_other_ends_say_why() -> None:
-    gone = entries.ended(Kind.WITHDRAWN, REQUEST, NOON, card=4, why="the hook was gone")
+    gone = entries.ended(RecordKind.WITHDRAWN, REQUEST, NOON, card=4, why="the hook was gone")
     late = entries.delivered(EVENT, NOON, request_id="r1", card=4, missing="it had gone")
     back = entries.taken_up(EVENT, NOON, request_id="r1", card=4, why="the server began again")
-    assert [gone.kind, late.kind, back.kind] == [Kind.WITHDRAWN, Kind.DELIVERED, Kind.TAKEN_UP]
+    assert [gone.kind, late.kind, back.kind] == [
+        RecordKind.WITHDRAWN,
+        RecordKind.DELIVERED,
+        RecordKind.TAKEN_UP,
+    ]
     assert {gone.request_id, late.request_id, back.request_id} == {"r1"}
     assert (gone.body["why"], late.body["whole"]) == ("the hook was gone", False)
 
@@ -135,7 +144,7 @@ def _everywhere(text: str) -> list[Entry]:
         entries.observed(request, NOON),
         entries.asked(request, NOON, card=4, legs=["r1"], ends=(NOON, NOON)),
         entries.decided(event, Decided(made, RuleActor(text)), NOON, legs=["r1"]),
-        entries.ended(Kind.WITHDRAWN, request, NOON, card=4, why=text),
+        entries.ended(RecordKind.WITHDRAWN, request, NOON, card=4, why=text),
         entries.delivered(event, NOON, request_id="r1", card=4, missing=text),
         entries.operator(text, NOON, told=text, notes=[text]),
         entries.summary(event, NOON, told=text),

@@ -12,7 +12,7 @@ import pytest
 from crabhook.store.change import Halt, halted, happened, settled, waits
 from crabhook.store.entries import stops
 from crabhook.store.opening import open_writer
-from crabhook.store.record import Kind
+from crabhook.store.record import RecordKind
 from crabhook.store.recorder import Recorder
 from tests.unit.store.making import NOON, answer, decision, entry, records, verified, waiting
 
@@ -28,7 +28,7 @@ def folder(tmp_path: Path) -> Path:
 def recorder(folder: Path) -> Iterator[Recorder]:
     """A server's recorder: one request waits, one was answered, one session is stopped."""
     made = Recorder(lambda: open_writer(folder), wall=lambda: NOON)
-    asked = (entry(Kind.ASKED, request_id=f"r{number}", card=number) for number in (1, 2))
+    asked = (entry(RecordKind.ASKED, request_id=f"r{number}", card=number) for number in (1, 2))
     for number, one in enumerate(asked, 1):
         made.write(waits(waiting(f"r{number}", card=number), one))
     made.write(settled([answer("r1")], decision(1)), halted(STOPPED, stops((), 0, NOON)))
@@ -78,7 +78,7 @@ def test_a_record_that_is_gone_is_told_and_begun_anew_with_all_that_waits(
     assert {one.request_id for one in found.answers} == answered
     assert (found.halts, found.last_card) == (STOPPED, 4)
     assert (folder / "record.key").read_bytes() == key
-    gaps = [json.loads(one.body) for one in records(folder) if one.kind == Kind.GAP]
+    gaps = [json.loads(one.body) for one in records(folder) if one.kind == RecordKind.GAP]
     assert any("its 4 records are gone" in gap["why"] for gap in gaps)
     told = " ".join(fault.what for fault in verified(folder).faults)
     assert "while the server ran" in told

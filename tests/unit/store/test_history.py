@@ -9,7 +9,7 @@ from crabhook.store.change import happened
 from crabhook.store.interface import Query, ReadOnlyError, StoreError
 from crabhook.store.opening import Place, open_history
 from crabhook.store.postgres.history import PgHistory
-from crabhook.store.record import Kind, iso
+from crabhook.store.record import RecordKind, iso
 from crabhook.store.sqlite.journal import SqliteHistory
 from crabhook.store.writer import Writer
 from tests.unit.store.making import NOON, decision, entry
@@ -20,11 +20,11 @@ def filled(place: Place, store: Writer) -> Place:
     store.write(
         [
             happened(
-                entry(Kind.ASKED, card=1),
+                entry(RecordKind.ASKED, card=1),
                 decision(1, at=NOON + 10),
                 decision(2, "deny", at=NOON + 20, tool="mcp__a__b", session="s2"),
                 decision(3, at=NOON + 30, tool="mcp__a?c", session="s22", agent_id="a1"),
-                entry(Kind.EXPIRED, NOON + 40, tool="", session=""),
+                entry(RecordKind.EXPIRED, NOON + 40, tool="", session=""),
             )
         ]
     )

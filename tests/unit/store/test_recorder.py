@@ -12,10 +12,10 @@ from typing import NoReturn
 import pytest
 
 from crabhook.store import recorder as module
-from crabhook.store.change import Backlog, Limits, delivered, happened, left, settled, waits
+from crabhook.store.change import Backlog, MemoryLimits, delivered, happened, left, settled, waits
 from crabhook.store.interface import FullError, StoreError, TicketError
 from crabhook.store.opening import open_writer
-from crabhook.store.record import DAY, Kind, Retention
+from crabhook.store.record import DAY, RecordKind, Retention
 from crabhook.store.recorder import OnTrouble, Recorder
 from crabhook.store.writer import Courier, Writer, read_head, through
 from tests.unit.store.making import NOON, answer, decision, entry, records, verified, waiting
@@ -56,7 +56,7 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def test_while_all_is_well_a_recorder_is_its_store(folder: Path, recorder: Recorder) -> None:
-    assert recorder.write(waits(waiting(), entry(Kind.ASKED))).recorded
+    assert recorder.write(waits(waiting(), entry(RecordKind.ASKED))).recorded
     assert recorder.write(settled([answer()], decision())).recorded
     assert (recorder.trouble, recorder.refusal) == ("", "")
     assert recorder.recover().answers == (answer(),)
@@ -66,11 +66,13 @@ def test_while_all_is_well_a_recorder_is_its_store(folder: Path, recorder: Recor
 def test_what_could_not_be_written_is_written_after_a_record_of_the_gap(
     folder: Path, recorder: Recorder, clock: Clock
 ) -> None:
-    recorder.write(waits(waiting("r1"), entry(Kind.ASKED, request_id="r1")))
+    recorder.write(waits(waiting("r1"), entry(RecordKind.ASKED, request_id="r1")))
     with locked(folder):
         assert not recorder.write(settled([answer("r1")], decision(1))).recorded
         clock.now += 30
-        assert not recorder.write(waits(waiting("r2"), entry(Kind.ASKED, request_id="r2"))).recorded
+        assert not recorder.write(
+            waits(waiting("r2"), entry(RecordKind.ASKED, request_id="r2"))
+        ).recorded
         assert "NOT RECORDED" in recorder.trouble
         assert "2 entries" in recorder.trouble
         recorder.time_passed(100.0)
@@ -104,7 +106,7 @@ def test_it_is_not_tried_at_every_write(folder: Path, recorder: Recorder) -> Non
 
 
 def test_memory_is_bounded_and_what_was_lost_is_told(folder: Path, clock: Clock) -> None:
-    recorder = Recorder(lambda: open_writer(folder), wall=clock, limits=Limits(entries=3))
+    recorder = Recorder(lambda: open_writer(folder), wall=clock, limits=MemoryLimits(entries=3))
     with locked(folder):
         for number in range(8):
             recorder.write(happened(entry(body={"n": number})))
@@ -117,7 +119,7 @@ def test_memory_is_bounded_and_what_was_lost_is_told(folder: Path, clock: Clock)
 
 
 def test_bytes_are_bounded_too() -> None:
-    backlog = Backlog(Limits(entries=1000, size=10_000))
+    backlog = Backlog(MemoryLimits(entries=1000, size=10_000))
     for _ in range(20):
         backlog.add([happened(entry(body={"text": "x" * 1500}))], NOON)
     assert len(backlog) == 5
@@ -125,7 +127,7 @@ def test_bytes_are_bounded_too() -> None:
 
 
 def test_a_backlog_keeps_how_things_are_and_not_how_they_came_to_be() -> None:
-    backlog = Backlog(Limits())
+    backlog = Backlog(MemoryLimits())
     backlog.add([waits(waiting("a")), waits(waiting("b")), waits(waiting("c"))], NOON)
     backlog.add([settled([answer("a")]), left(["b"]), delivered("a", whole=True)], NOON + 1)
     backlog.add([delivered("z", whole=False)], NOON + 1)
@@ -172,7 +174,9 @@ def test_two_tickets_with_one_id_do_not_hold_up_the_backlog(
 ) -> None:
     recorder.write(waits(waiting("r1", secret="mine")))
     with locked(folder):
-        recorder.write(waits(waiting("r1", secret="theirs"), entry(Kind.ASKED, request_id="r1")))
+        recorder.write(
+            waits(waiting("r1", secret="theirs"), entry(RecordKind.ASKED, request_id="r1"))
+        )
     recorder.time_passed(50.0)
     assert recorder.trouble == ""
     assert [record.kind for record in records(folder)] == ["gap", "asked"]
@@ -182,7 +186,7 @@ def test_two_tickets_with_one_id_do_not_hold_up_the_backlog(
 @pytest.mark.slow
 def test_a_store_that_cannot_be_opened_is_opened_later(folder: Path, clock: Clock) -> None:
     old = open_writer(folder)
-    old.write([waits(waiting("old"), entry(Kind.ASKED, request_id="old"))])
+    old.write([waits(waiting("old"), entry(RecordKind.ASKED, request_id="old"))])
     recorder = Recorder(lambda: open_writer(folder), wall=clock)
     assert "another crabhook" in recorder.trouble
     assert recorder.recover().waiting == ()
@@ -309,7 +313,7 @@ def test_a_record_that_another_server_keeps_is_not_waited_for_long(
 
 
 def test_answers_nobody_would_come_back_for_leave_the_memory() -> None:
-    backlog = Backlog(Limits())
+    backlog = Backlog(MemoryLimits())
     backlog.add([settled([answer("old", decided=NOON)])], NOON)
     backlog.add([settled([answer("new", decided=NOON + 800)])], NOON + 901)
     assert [one.request_id for one in backlog.change().answers] == ["new"]

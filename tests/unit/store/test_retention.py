@@ -8,7 +8,7 @@ import pytest
 
 from crabhook.store.change import happened
 from crabhook.store.opening import Place, open_writer
-from crabhook.store.record import DAY, Entry, Head, Kind, Retention, iso
+from crabhook.store.record import DAY, Entry, Head, RecordKind, Retention, iso
 from crabhook.store.redact import Redactor
 from crabhook.store.writer import Writer, chained, head_line, read_head
 from tests.unit.store.making import NOON, entry, laid_open, records, verified
@@ -114,7 +114,7 @@ def forged(folder: Path, begins: int, **said: object) -> None:
     kept = [record for record in records(folder) if record.seq >= begins]
     before = next(record for record in records(folder) if record.seq == begins - 1)
     body = {"begins": begins, "hash": before.hash.hex(), "removed": begins - 1} | said
-    entries = [Entry(Kind.CHECKPOINT, NOON + 60, body=body)]
+    entries = [Entry(RecordKind.CHECKPOINT, NOON + 60, body=body)]
     with laid_open(folder) as connection:
         connection.execute("DELETE FROM record WHERE seq < ?", (begins,))
         connection.execute("UPDATE counter SET value = ? WHERE name = 'begins'", (begins,))

@@ -4,7 +4,7 @@ import pytest
 
 from crabhook.store.change import happened
 from crabhook.store.opening import Place, open_history
-from crabhook.store.record import Kind
+from crabhook.store.record import RecordKind
 from crabhook.store.verify import Share, stats
 from crabhook.store.writer import Writer
 from tests.unit.store.making import decision, entry
@@ -15,13 +15,14 @@ def test_decisions_are_counted_by_who_made_them_and_about_what(place: Place, sto
     by_order = {"by": "allow everything of this session", "waited": 0.0}
     store.write(
         [
-            happened(entry(), entry(Kind.ASKED)),
+            happened(entry(), entry(RecordKind.ASKED)),
             happened(
                 *(decision(n, body={"by": "operator", "waited": float(n)}) for n in range(1, 11))
             ),
             happened(decision(11, body=by_rule), decision(12, "deny", tool="Edit", body=by_order)),
             happened(
-                decision(13, "pass", body={"by": "crabhook"}), entry(Kind.EXPIRED, tool="Edit")
+                decision(13, "pass", body={"by": "crabhook"}),
+                entry(RecordKind.EXPIRED, tool="Edit"),
             ),
         ]
     )

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from crabhook.store.change import happened, settled
 from crabhook.store.interface import StoreError
 from crabhook.store.opening import open_writer
-from crabhook.store.record import COLUMNS, Head, Kind, Record, link
+from crabhook.store.record import COLUMNS, Head, Record, RecordKind, link
 from crabhook.store.sqlite.files import HeadFile
 from crabhook.store.writer import head_line
 from tests.support.examples import examples
@@ -285,7 +285,7 @@ def test_an_answer_that_no_decision_on_record_gave_is_a_fault(folder: Path) -> N
 
 def test_an_answer_whose_record_was_lost_in_a_gap_that_says_so_is_no_fault(folder: Path) -> None:
     store = open_writer(folder)
-    gap = entry(Kind.GAP, body={"why": "the disk was full", "lost": 3})
+    gap = entry(RecordKind.GAP, body={"why": "the disk was full", "lost": 3})
     store.write([happened(gap), settled([answer("r1")], entry())])
     store.close()
     found = verified(folder)

@@ -11,7 +11,7 @@ import pytest
 from crabhook.store import entries
 from crabhook.store.change import Halt, halted, happened, left, settled, waits
 from crabhook.store.opening import open_writer
-from crabhook.store.record import Kind, Retention
+from crabhook.store.record import RecordKind, Retention
 from crabhook.store.verify import Verified
 from tests.support.cluster import Cluster
 from tests.unit.store.making import NOON, answer, decision, entry, verified, waiting
@@ -25,7 +25,7 @@ STOPPED = (Halt("s1", "stop"), Halt('{"note":1}', '{"text":"use make"}'))
 
 
 def asked(number: int) -> object:
-    about = entry(Kind.ASKED, request_id=f"r{number}", card=number)
+    about = entry(RecordKind.ASKED, request_id=f"r{number}", card=number)
     return waits(waiting(f"r{number}", card=number), about)
 
 
@@ -107,10 +107,10 @@ def test_statistics_of_sqlite_itself_are_no_fault(done: Do) -> None:
 def test_a_request_that_ended_in_any_way_waits_no_more(folder: Path) -> None:
     store = open_writer(folder)
     store.write([asked(3), asked(4), asked(5)])  # type: ignore[list-item]
-    store.write([left(["r2"], entry(Kind.WITHDRAWN, request_id="r2", card=2))])
-    store.write([left(["r3"], entry(Kind.EXPIRED, request_id="r3", card=3))])
-    store.write([left(["r4"], entry(Kind.LEFT, request_id="r4", card=4))])
-    store.write([left(["r5"], entry(Kind.WITHDRAWN, request_id="r5"))])
+    store.write([left(["r2"], entry(RecordKind.WITHDRAWN, request_id="r2", card=2))])
+    store.write([left(["r3"], entry(RecordKind.EXPIRED, request_id="r3", card=3))])
+    store.write([left(["r4"], entry(RecordKind.LEFT, request_id="r4", card=4))])
+    store.write([left(["r5"], entry(RecordKind.WITHDRAWN, request_id="r5"))])
     store.close()
     assert verified(folder).faults == []
 
@@ -118,9 +118,9 @@ def test_a_request_that_ended_in_any_way_waits_no_more(folder: Path) -> None:
 def test_an_id_that_looks_like_a_secret_is_no_fault(folder: Path) -> None:
     name = "ghp_" + "a1B2" * 9
     store = open_writer(folder)
-    store.write([waits(waiting(name, card=7), entry(Kind.ASKED, request_id=name, card=7))])
+    store.write([waits(waiting(name, card=7), entry(RecordKind.ASKED, request_id=name, card=7))])
     assert verified(folder).faults == []
-    both = entry(Kind.DECIDED, request_id=name, card=7, body={"legs": [name, "r8"]})
+    both = entry(RecordKind.DECIDED, request_id=name, card=7, body={"legs": [name, "r8"]})
     store.write([settled([answer(name)], both)])
     store.close()
     assert verified(folder).faults == []
@@ -131,7 +131,7 @@ def test_what_a_server_takes_up_is_what_was_asked(folder: Path, done: Do) -> Non
     done("UPDATE waiting SET payload = x'7b7d' WHERE request_id = 'r2'")
     store = open_writer(folder)
     (row,) = store.journal.recover(NOON).waiting
-    store.write([waits(row, entry(Kind.TAKEN_UP, request_id="r2", card=2))])
+    store.write([waits(row, entry(RecordKind.TAKEN_UP, request_id="r2", card=2))])
     store.close()
     (fault,) = verified(folder).faults
     assert "what was taken up as request r2 is not what was asked" in fault.what

@@ -24,14 +24,14 @@ from crabhook.store.change import (
 )
 from crabhook.store.interface import StoreError, TakenError, TicketError
 from crabhook.store.opening import Place, open_writer
-from crabhook.store.record import Head, Kind
+from crabhook.store.record import Head, RecordKind
 from crabhook.store.writer import Writer
 from tests.unit.store.making import NOON, answer, decision, entry, records, verified, waiting
 
 
 def test_what_is_written_is_there_again_in_its_order(place: Place, store: Writer) -> None:
     store.write([happened(entry(body={"n": 1}), entry(body={"n": 2})), happened(decision())])
-    store.write([happened(entry(Kind.OPERATOR))])
+    store.write([happened(entry(RecordKind.OPERATOR))])
     kept = records(place)
     assert [record.seq for record in kept] == [1, 2, 3, 4]
     assert [record.kind for record in kept] == ["event", "event", "decided", "operator"]
@@ -68,10 +68,10 @@ def test_an_open_folder_is_closed_to_others(folder: Path) -> None:
 
 
 def test_a_request_waits_on_disk_until_it_ends(store: Writer) -> None:
-    store.write([waits(waiting("r1"), entry(Kind.ASKED))])
+    store.write([waits(waiting("r1"), entry(RecordKind.ASKED))])
     store.write([waits(waiting("r2", card=2, host="h\ud800", note="n\ud800", pid=2**64))])
     assert [one.request_id for one in store.journal.recover(NOON).waiting] == ["r1", "r2"]
-    store.write([left(["r1"], entry(Kind.WITHDRAWN))])
+    store.write([left(["r1"], entry(RecordKind.WITHDRAWN))])
     (kept,) = store.journal.recover(NOON).waiting
     assert (kept.request_id, kept.card, kept.note) == ("r2", 2, "n\ud800")
     assert kept.payload == waiting().payload
@@ -89,7 +89,7 @@ def test_a_decision_its_record_and_its_answers_are_one(place: Place, store: Writ
 
 def test_a_new_server_finds_what_the_last_one_left(place: Place) -> None:
     first = open_writer(place)
-    first.write([waits(waiting("r1", card=7), entry(Kind.ASKED, card=7))])
+    first.write([waits(waiting("r1", card=7), entry(RecordKind.ASKED, card=7))])
     first.write([settled([answer("r0")], decision(6))])
     first.close()
     second = open_writer(place)
@@ -141,7 +141,7 @@ def test_what_was_decided_is_wiped_when_its_client_has_it(place: Place, store: W
 
 def test_an_answer_that_arrived_is_kept_as_delivered(store: Writer) -> None:
     store.write([settled([answer("r1")])])
-    store.write([delivered("r1", entry(Kind.DELIVERED), whole=True)])
+    store.write([delivered("r1", entry(RecordKind.DELIVERED), whole=True)])
     assert store.journal.recover(NOON).answers[0].delivered
 
 
@@ -153,7 +153,7 @@ def test_an_id_belongs_to_the_secret_it_first_came_with(
     if first == "answered":
         store.write([settled([answer("r1", secret="mine")])])
     with pytest.raises(TicketError):
-        store.write([waits(waiting("r1", secret="theirs"), entry(Kind.ASKED))])
+        store.write([waits(waiting("r1", secret="theirs"), entry(RecordKind.ASKED))])
     with pytest.raises(TicketError):
         store.write([settled([answer("r1", secret="theirs")])])
     assert records(place) == []

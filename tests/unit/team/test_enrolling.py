@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabhook.data_files import names, tables
-from crabhook.server.operators.joining import Place, open_invitation
+from crabhook.server.operators.joining import InvitationAddress, open_invitation
 from crabhook.team import invitation as module
 from crabhook.team.certificates import Authority, CertificateError, new_key, plain, request_of
 from crabhook.team.enrolling import Inviting, InvitingError, JoinPort, outcome
@@ -69,7 +69,7 @@ class Host:
 
 @asynccontextmanager
 async def inviting(host: Host) -> AsyncIterator[tuple[Invitation, JoinPort]]:
-    place = Place("127.0.0.1", 0, "127.0.0.1")
+    place = InvitationAddress("127.0.0.1", 0, "127.0.0.1")
     async with open_invitation(host.inviting(), OURS.certificate, place, NOW) as opened:
         yield opened
 
@@ -114,7 +114,7 @@ async def test_somebody_in_between_with_another_authority_makes_other_words_on_t
         await came.put(who)
         return await theirs.compare(words, who)
 
-    place = Place("127.0.0.1", 0, "127.0.0.1")
+    place = InvitationAddress("127.0.0.1", 0, "127.0.0.1")
     false = replace(theirs.inviting(), compare=relay)
     async with (
         inviting(host) as (true, _),

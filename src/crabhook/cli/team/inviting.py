@@ -27,7 +27,7 @@ from crabhook.model.card import number_of
 from crabhook.model.errors import CrabhookError
 from crabhook.present.safe import safe
 from crabhook.server.address import Address, TcpAddress, default_address, parse_address
-from crabhook.server.operators.joining import Place, open_invitation
+from crabhook.server.operators.joining import InvitationAddress, open_invitation
 from crabhook.server.unix_socket import read_status
 from crabhook.team import edit_team
 from crabhook.team.certificates import SKEW, Authority, names_in, sealed, until
@@ -226,7 +226,7 @@ def _need_tls(server: str, folder: Folder) -> None:
             )
 
 
-def _place(arguments: argparse.Namespace) -> Place:
+def _place(arguments: argparse.Namespace) -> InvitationAddress:
     names = names_in(private(team_folder().server))  # of this server; others have their own
     host = arguments.host or names[0]
     if host not in names:
@@ -240,7 +240,7 @@ def _place(arguments: argparse.Namespace) -> Place:
             f"The line leads to {host}: the other end has to know this machine by that name.  "
             "`crabhook team names NAME` gives it another"
         )
-    return Place(host, arguments.port, _listening_for(place))
+    return InvitationAddress(host, arguments.port, _listening_for(place))
 
 
 def _listening_for(place: TcpAddress) -> str:
@@ -352,7 +352,7 @@ class Noting:
 
 
 async def _invited(
-    inviting: Inviting, noting: Noting, authority: Authority, place: Place, there: str
+    inviting: Inviting, noting: Noting, authority: Authority, place: InvitationAddress, there: str
 ) -> Joined:
     """Print the invitation, and wait until somebody has joined by it."""
     certificate = authority.certificate

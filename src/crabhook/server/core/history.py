@@ -27,7 +27,7 @@ from crabhook.rulebook.rulings import CurrentRules
 from crabhook.store.actors import actor_in, end_in
 from crabhook.store.interface import Query
 from crabhook.store.opening import Place, open_history
-from crabhook.store.record import Kind, Record
+from crabhook.store.record import Record, RecordKind
 
 _LOG = logging.getLogger(__name__)
 
@@ -36,9 +36,9 @@ NEAR = 5_000  # records around an end, which may be about the same call
 LOOKED_AT = 20_000  # records that a page reads at most
 KEPT = 1_000  # ends, where no record is kept
 
-_STATES = {Kind.WITHDRAWN: State.WITHDRAWN, Kind.EXPIRED: State.EXPIRED}
-ENDS = (Kind.DECIDED.value, *(kind.value for kind in _STATES))
-_BESIDE = (Kind.ASKED.value, Kind.DELIVERED.value, Kind.RAN_OTHER.value)
+_STATES = {RecordKind.WITHDRAWN: State.WITHDRAWN, RecordKind.EXPIRED: State.EXPIRED}
+ENDS = (RecordKind.DECIDED.value, *(kind.value for kind in _STATES))
+_BESIDE = (RecordKind.ASKED.value, RecordKind.DELIVERED.value, RecordKind.RAN_OTHER.value)
 
 DeliverPage = Callable[[HistoryRead], object]
 DeliverEntry = Callable[[Past | None], object]
@@ -145,7 +145,9 @@ class _Found:
     def untold(self) -> set[int]:
         """The cards whose request is in no record read so far."""
         ends = (
-            end for end in self.ends if end.card and not (end.tool and end.kind == Kind.DECIDED)
+            end
+            for end in self.ends
+            if end.card and not (end.tool and end.kind == RecordKind.DECIDED)
         )
         return {end.card for end in ends if end.card} - self._asked.keys()
 
@@ -153,9 +155,9 @@ class _Found:
         """Add a record about a card that is no end."""
         if (number := record.card) is None:
             return
-        if record.kind == Kind.ASKED:
+        if record.kind == RecordKind.ASKED:
             self._asked[number] = record
-        elif record.kind == Kind.DELIVERED:
+        elif record.kind == RecordKind.DELIVERED:
             data = record.data()
             if number not in self._delivered or data.get("whole"):
                 self._delivered[number] = data
@@ -174,7 +176,7 @@ class _Found:
         data, number = record.data(), record.card or 0
         asked = self._asked.get(number)
         event = _event(record, data, asked)
-        state = _STATES.get(Kind(record.kind), State.DECIDED)
+        state = _STATES.get(RecordKind(record.kind), State.DECIDED)
         decided, end = None, end_in(data) if state is not State.DECIDED else None
         if state is State.DECIDED:
             decided = Decided(_decision(record.verdict, data), actor_in(data))
@@ -199,7 +201,7 @@ class _Found:
 
 def ended(card: Card, record: Record, now: float) -> Card:
     """Return a waiting card in its recorded final state; ValueError for an unreadable record."""
-    data, state = record.data(), _STATES.get(Kind(record.kind), State.DECIDED)
+    data, state = record.data(), _STATES.get(RecordKind(record.kind), State.DECIDED)
     if state is not State.DECIDED:
         return replace(card, state=state, end=end_in(data), ended_at=now)
     decided = Decided(_decision(record.verdict, data), actor_in(data))
@@ -297,7 +299,7 @@ class _Risks:
             return UNTOLD
 
 
-class Remembered:
+class MemoryHistory:
     """What ended since the server's start, without a record; `now` is the wall clock."""
 
     def __init__(self, now: Callable[[], float] = wall) -> None:

@@ -56,9 +56,9 @@ from crabhook.store.change import (
     settled,
     waits,
 )
-from crabhook.store.record import Entry, Kind, iso
+from crabhook.store.record import Entry, RecordKind, iso
 
-_ENDS = {State.WITHDRAWN: Kind.WITHDRAWN, State.EXPIRED: Kind.EXPIRED}
+_ENDS = {State.WITHDRAWN: RecordKind.WITHDRAWN, State.EXPIRED: RecordKind.EXPIRED}
 _OPERATORS = (messages.Commanded, messages.RuleAdded)  # facts of an operator's, beside decisions
 _NO_ROOM = (Refusal.FULL, Refusal.SESSION_FULL)
 _TOLD_KEPT = 4096  # answers; enough for the slowest receipt
@@ -137,7 +137,9 @@ class JournalMapper:
                 case Refuse(refusal=refusal) if refusal in _NO_ROOM:
                     assert isinstance(fact, messages.Arrived)  # noqa: S101 - nobody else finds no room
                     why = f"turned away: {refusal}"
-                    yield entries.ended(Kind.WITHDRAWN, fact.request, wall, card=None, why=why)
+                    yield entries.ended(
+                        RecordKind.WITHDRAWN, fact.request, wall, card=None, why=why
+                    )
         if isinstance(fact, _OPERATORS):
             yield from _operator_did(fact, effects, wall)
 
@@ -159,7 +161,7 @@ class JournalMapper:
         for gone in before:
             if gone.id not in legs:
                 why = _TIME_UP if gone.wait_until <= now else _GONE
-                entry = entries.ended(Kind.LEFT, gone, wall, card=card.number, why=why)
+                entry = entries.ended(RecordKind.LEFT, gone, wall, card=card.number, why=why)
                 yield left([gone.id], entry)
         for leg in card.requests:
             if kept_until.get(leg.id) == leg.wait_until:

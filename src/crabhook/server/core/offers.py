@@ -44,7 +44,7 @@ from crabhook.rulebook.rulings import CurrentRules
 from crabhook.server.core.law import Law
 from crabhook.store.interface import History, Query, StoreError
 from crabhook.store.opening import Place, open_history
-from crabhook.store.record import Kind as Recorded
+from crabhook.store.record import RecordKind
 
 _LOG = logging.getLogger(__name__)
 
@@ -227,7 +227,7 @@ class _Past:
 
     def _read(self, history: History, *, denied: bool) -> Iterator[tuple[Event, RuleVerdict]]:
         verdict = RuleVerdict.DENY.value if denied else ""
-        query = Query(kinds=(Recorded.DECIDED.value,), verdict=verdict, last=LAST, backwards=True)
+        query = Query(kinds=(RecordKind.DECIDED.value,), verdict=verdict, last=LAST, backwards=True)
         for record in history.find(query):
             if monotonic() > self._until:
                 return

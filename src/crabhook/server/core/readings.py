@@ -29,7 +29,7 @@ from crabhook.model.wording import until
 from crabhook.platforms.interface import Platform
 from crabhook.policy.rule import RuleVerdict, Ruling, in_words
 from crabhook.rulebook.files import RuleFiles
-from crabhook.server.core.history import DeliverEntry, DeliverPage, PastReader, Remembered
+from crabhook.server.core.history import DeliverEntry, DeliverPage, MemoryHistory, PastReader
 from crabhook.server.core.law import Law, Rules
 from crabhook.server.core.pending_call import is_here
 from crabhook.store.opening import Place
@@ -86,7 +86,7 @@ class Readings:
         self,
         rules: Rules,
         offers: OfferedFrom | None,
-        past: PastReader | Remembered,
+        past: PastReader | MemoryHistory,
         deliver: Reconsider,
     ) -> None:
         self._rules, self._offered_from, self._reconsidered = rules, offers, deliver

@@ -55,7 +55,7 @@ from crabhook.model.event import Event
 from crabhook.model.order import Standing
 from crabhook.policy.rule import Ruling
 from crabhook.server.core.attendance import OUTCOMES_KEPT, Attendance, Claims, Submissions
-from crabhook.server.core.history import PastReader, Remembered
+from crabhook.server.core.history import MemoryHistory, PastReader
 from crabhook.server.core.journal_mapper import JournalMapper, restored
 from crabhook.server.core.parts import Elsewhere, Parts
 from crabhook.server.core.pending_call import PendingCall, Receipts, RefusedError, is_here
@@ -121,7 +121,7 @@ class Runner:
         # The record.
         self.store_id = token_bytes(16)  # stands for the store's name in a run without a store
         self._bookkeeper = JournalMapper(wall, self.broker.secret_of)
-        self._remembered = Remembered()  # the history, in a run without a record
+        self._remembered = MemoryHistory()  # the history, in a run without a record
         self._announced = ""  # the last published trouble of the record
         # Hooks.
         self._pending: dict[tuple[str, int], PendingCall] = {}
@@ -136,7 +136,7 @@ class Runner:
         self.claims = Claims(lambda news: self.publish(self._listeners, news))
         self.attendance = Attendance()
         self.submitted: Submissions = Bounded(OUTCOMES_KEPT)
-        past: PastReader | Remembered = self._remembered
+        past: PastReader | MemoryHistory = self._remembered
         offers = parts.offers
         if offers and (self.recorder or is_shared(offers.record)):  # who stands by reads it too
             past = PastReader(offers.record, offers.files)

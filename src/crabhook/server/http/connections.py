@@ -16,7 +16,7 @@ SERVER = {"Server": "crabhook"}
 _WORDS = "crabhook: this is no HTTP, or its head is too long\n"
 
 
-class Connection(RequestHandler):
+class HttpConnection(RequestHandler):
     """The library's protocol for a connection, with our answers to faults.
 
     The library's own answers name the library and its version, and repeat the client's bytes.
@@ -85,7 +85,7 @@ class Connections(web.Server):
 
     def __call__(self) -> RequestHandler:
         """Return the protocol of a new connection, with our bounds."""
-        return Connection(self, loop=self._loop, **self._kwargs)
+        return HttpConnection(self, loop=self._loop, **self._kwargs)
 
     def connection_made(self, handler: RequestHandler, transport: asyncio.Transport) -> None:
         """Take a connection in; close an overdue stranger where strangers are too many.

@@ -40,7 +40,7 @@ from crabhook.server.http.connections import SERVER, Connections, transport_of
 from crabhook.server.http.middleware import (
     MACHINE,
     Answer,
-    Guard,
+    HeaderCheck,
     Middleware,
     Route,
     TurnedAwayError,
@@ -261,7 +261,7 @@ async def open_http(
     try:
         context = _context(opening.tls)
         middleware = Middleware(
-            Guard(opening.tokens, opening.names), intake.complain, runner.witness.stranger
+            HeaderCheck(opening.tokens, opening.names), intake.complain, runner.witness.stranger
         )
         middleware.routes = {
             PATH: Route("POST", HookRoute(intake, middleware.connections).answer),

@@ -69,7 +69,7 @@ _LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
 _USUAL_PORT = {False: 80, True: 443}  # without and with TLS
 
 
-class Guard:
+class HeaderCheck:
     """Checks requests' headers; raises TurnedAwayError.
 
     A request may name the door by its address or by one of `names`.
@@ -173,7 +173,7 @@ class Middleware:
     """
 
     def __init__(
-        self, guard: Guard, complain: Callable[[str], None], stranger: Callable[[], None]
+        self, guard: HeaderCheck, complain: Callable[[str], None], stranger: Callable[[], None]
     ) -> None:
         self._guard, self._complain, self._stranger = guard, complain, stranger
         self._noticed: dict[str, float] = {}

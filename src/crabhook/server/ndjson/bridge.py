@@ -139,7 +139,7 @@ _LOG = logging.getLogger(__name__)
 MOST_FAULTS = 16  # wrong lines without a usable id, after which the connection is closed
 
 
-class Connection:
+class BridgeConnection:
     """Serves one connection to its end."""
 
     def __init__(
@@ -336,7 +336,7 @@ class Bridge:
 
     def __init__(self, intake: AnonymousIntake) -> None:
         self._intake = intake
-        self._open: dict[asyncio.Task[None], Connection] = {}
+        self._open: dict[asyncio.Task[None], BridgeConnection] = {}
 
     def accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Serve a new connection, if it is our own user's."""
@@ -345,7 +345,7 @@ class Bridge:
             self._intake.complain(f"process {peer.pid} of user {peer.uid} was turned away")
             writer.transport.abort()
             return
-        connection = Connection(self._intake, reader, writer, peer.origin)
+        connection = BridgeConnection(self._intake, reader, writer, peer.origin)
         task = asyncio.ensure_future(connection.follow())
         self._open[task] = connection
         task.add_done_callback(self._ended)

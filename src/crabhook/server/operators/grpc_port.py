@@ -28,13 +28,13 @@ from crabhook.server.grpc.permission import LEADER
 from crabhook.server.operators import refusals
 from crabhook.server.operators.authentication import CertificateCaller, Sent, Signature
 from crabhook.server.operators.service import (
-    Asked,
     Bookmark,
-    Change,
     Gap,
     Hello,
     OpenCall,
     OperatorService,
+    SubmittedCommand,
+    VisibleChange,
     Watched,
     Whole,
 )
@@ -46,7 +46,7 @@ SERVICE = pb.DESCRIPTOR.services_by_name["OperatorService"].full_name
 PART = 256 << 10  # bytes
 
 _Code = grpc.StatusCode
-STATUS: Mapping[type[refusals.Refusal], grpc.StatusCode] = {
+STATUS: Mapping[type[refusals.DeskRefusal], grpc.StatusCode] = {
     refusals.Forbidden: _Code.PERMISSION_DENIED,
     refusals.NoRoom: _Code.RESOURCE_EXHAUSTED,
     refusals.Malformed: _Code.INVALID_ARGUMENT,
@@ -120,7 +120,7 @@ class OperatorPort:
             if isinstance(command, Decide) and request.signed:
                 words = "this server looks at no signatures"
                 await context.abort(_Code.INVALID_ARGUMENT, words)
-            asked = Asked(command, Sent(rpc, raw), getattr(request, "seen_sha256", b""))
+            asked = SubmittedCommand(command, Sent(rpc, raw), getattr(request, "seen_sha256", b""))
             reply = await _granted(await self._service.carry_out(call, asked), context)
             response = response_of(rpc, reply.outcome, reply.seq, reply.read)
             if reply.card is not None:
@@ -144,12 +144,12 @@ class OperatorPort:
             case Whole(seq, snapshot):
                 last = pb.WatchEvent(seq=seq, snapshot_end=pb.SnapshotEnd())
                 return chain(events_of(snapshot, limit, self._service.inputs), (last,))
-            case Change():
+            case VisibleChange():
                 return (self._event(part, limit),)
             case Bookmark(seq, now):
                 return (pb.WatchEvent(seq=seq, bookmark=pb.Bookmark(now=now)),)
 
-    def _event(self, change: Change, limit: int) -> pb.WatchEvent:
+    def _event(self, change: VisibleChange, limit: int) -> pb.WatchEvent:
         logged, inputs = change.logged, self._service.inputs
         if not change.whole or limit != PAYLOAD_LIMIT:
             return event_of(change.news, logged.seq, limit, inputs)
@@ -177,9 +177,9 @@ def _hello(hello: Hello) -> pb.WatchEvent:
     return pb.WatchEvent(hello=message)
 
 
-async def _granted(answer: T | refusals.Refusal, context: Context) -> T:
+async def _granted(answer: T | refusals.DeskRefusal, context: Context) -> T:
     """Return an answer; end the call with the status of a refusal."""
-    if isinstance(answer, refusals.Refusal):
+    if isinstance(answer, refusals.DeskRefusal):
         leader = answer.leader if isinstance(answer, refusals.StandsBy) else None
         beside = () if leader is None else ((LEADER, leader),)
         await context.abort(STATUS[type(answer)], _sendable(answer.why), beside)

@@ -27,7 +27,7 @@ _AT_ONCE = 16  # calls
 
 
 @frozen
-class Place:
+class InvitationAddress:
     """Where an invitation leads to, and where to listen for it: the same port, 0 for any."""
 
     host: str
@@ -37,7 +37,7 @@ class Place:
 
 @asynccontextmanager
 async def open_invitation(
-    inviting: Inviting, authority: bytes, place: Place, now: float
+    inviting: Inviting, authority: bytes, place: InvitationAddress, now: float
 ) -> AsyncIterator[tuple[Invitation, JoinPort]]:
     """Listen for the invited person or machine inside the context; `authority` is in PEM.
 

@@ -7,34 +7,34 @@ from crabhook.datatypes import frozen
 
 
 @frozen
-class Refusal:
+class DeskRefusal:
     """A call that is not carried out. `why` is for the person who called, and may quote others."""
 
     why: str
 
 
 @frozen
-class Forbidden(Refusal):
+class Forbidden(DeskRefusal):
     """The caller is nobody in the team, or may not do this, or may see something else by now."""
 
 
 @frozen
-class NoRoom(Refusal):
+class NoRoom(DeskRefusal):
     """Too many calls of one device or address are open at once."""
 
 
 @frozen
-class Malformed(Refusal):
+class Malformed(DeskRefusal):
     """A command that no desk makes."""
 
 
 @frozen
-class Gone(Refusal):
+class Gone(DeskRefusal):
     """What the call asks for is not there any more."""
 
 
 @frozen
-class StandsBy(Refusal):
+class StandsBy(DeskRefusal):
     """This server does nothing, since another leads, which desks reach at `leader`, if known."""
 
     leader: str = ""

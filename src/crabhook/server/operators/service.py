@@ -33,7 +33,14 @@ from crabhook.server.core.local_desk import LocalDesk, MayNot
 from crabhook.server.core.parts import Elsewhere
 from crabhook.server.core.runner import Runner
 from crabhook.server.operators.authentication import Authenticator, Caller, Sent, operator_of
-from crabhook.server.operators.refusals import Forbidden, Gone, Malformed, NoRoom, Refusal, StandsBy
+from crabhook.server.operators.refusals import (
+    DeskRefusal,
+    Forbidden,
+    Gone,
+    Malformed,
+    NoRoom,
+    StandsBy,
+)
 from crabhook.server.operators.rights import (
     Visibility,
     permission_of,
@@ -64,7 +71,7 @@ class OpenCall:
 
 
 @frozen
-class Asked:
+class SubmittedCommand:
     """A command, as its call brought it.
 
     `sent` may be signed. `seen` names the inputs of the card as its operator saw it, as
@@ -77,7 +84,7 @@ class Asked:
 
 
 @frozen
-class Reply:
+class CommandReply:
     """What became of a command, the number of the news before that, and what was read for it.
 
     `card` is the card of a decision, as it is now.
@@ -124,7 +131,7 @@ class Whole:
 
 
 @frozen
-class Change:
+class VisibleChange:
     """A change, as far as the person may see it; `logged` is the same for all desks."""
 
     logged: LoggedNews
@@ -144,7 +151,7 @@ class Bookmark:
     now: float
 
 
-Watched: TypeAlias = Hello | Gap | Whole | Change | Bookmark
+Watched: TypeAlias = Hello | Gap | Whole | VisibleChange | Bookmark
 
 
 class OperatorService:
@@ -186,7 +193,9 @@ class OperatorService:
 
     # Reads.
 
-    async def watch(self, call: OpenCall, after: Cursor) -> AsyncGenerator[Watched | Refusal, None]:
+    async def watch(
+        self, call: OpenCall, after: Cursor
+    ) -> AsyncGenerator[Watched | DeskRefusal, None]:
         """Yield all there is, or the changes after the desk's place, and then every change.
 
         A refusal is the last part.
@@ -247,7 +256,7 @@ class OperatorService:
 
     async def _changes(
         self, principal: Principal, caller: Caller, seq: int, log: UpdateLog
-    ) -> AsyncGenerator[Watched | Refusal, None]:
+    ) -> AsyncGenerator[Watched | DeskRefusal, None]:
         """Yield the changes after a place in the hello's log, until the log ends."""
         sent_at = monotonic()
         visibility = Visibility(principal, log)
@@ -269,7 +278,7 @@ class OperatorService:
                 if news is not None:
                     if isinstance(news, Card):
                         await self.inputs.prepare(news)
-                    yield Change(logged, news)
+                    yield VisibleChange(logged, news)
                     sent_at = monotonic()
             if (batch and news is None) or monotonic() - sent_at >= BOOKMARK_EVERY:
                 yield Bookmark(seq, self._runner.now())
@@ -277,7 +286,7 @@ class OperatorService:
             if not batch:
                 await _either(more, LOOK_EVERY)
 
-    async def card(self, call: OpenCall, number: int) -> Card | Refusal:
+    async def card(self, call: OpenCall, number: int) -> Card | DeskRefusal:
         """Return a card that waits or ended lately."""
         admit = partial(self._authenticator.admit, call.caller, Permission.READ)
         if isinstance(refusal := admit(), Forbidden):
@@ -294,7 +303,9 @@ class OperatorService:
 
     # Commands.
 
-    async def carry_out(self, call: OpenCall, asked: Asked) -> Reply | Refusal:
+    async def carry_out(
+        self, call: OpenCall, asked: SubmittedCommand
+    ) -> CommandReply | DeskRefusal:
         """Carry a command out, once; return its outcome. Raises TimeoutError for a long read."""
         caller, command = call.caller, asked.command
         if not isinstance(command, Ask) and not _ID.fullmatch(command.id):
@@ -321,7 +332,7 @@ class OperatorService:
             return self._authenticator.turn_away(caller, why)
         return self._reply(command, outcome, Visibility(principal, self._log).of(read), seq)
 
-    def _stands_by(self, caller: Caller, elsewhere: Elsewhere) -> Refusal:
+    def _stands_by(self, caller: Caller, elsewhere: Elsewhere) -> DeskRefusal:
         refusal = self._authenticator.admit(caller, Permission.WATCH)
         if isinstance(refusal, Forbidden):
             return refusal
@@ -342,7 +353,7 @@ class OperatorService:
         self._desks[by] = desk
         return desk
 
-    def _stale(self, desk: LocalDesk, asked: Asked) -> Stale | None:
+    def _stale(self, desk: LocalDesk, asked: SubmittedCommand) -> Stale | None:
         """Return the outcome of a decision about a card that its operator did not see like this."""
         command = asked.command
         if not isinstance(command, _DECISIONS) or desk.was_given(command):
@@ -379,9 +390,11 @@ class OperatorService:
             stop()
         return settled
 
-    def _reply(self, command: Command, outcome: Outcome, read: News | None, seq: int) -> Reply:
+    def _reply(
+        self, command: Command, outcome: Outcome, read: News | None, seq: int
+    ) -> CommandReply:
         card = self._log.card(command.card) if isinstance(command, _DECISIONS) else None
-        return Reply(outcome, seq, read, card)
+        return CommandReply(outcome, seq, read, card)
 
 
 async def _either(event: asyncio.Event, seconds: float) -> None:

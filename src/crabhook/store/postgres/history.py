@@ -124,13 +124,13 @@ class PgHistory(AbstractContextManager["PgHistory"]):
             return {}
         return self._ask(documents_in(self._connection))
 
-    def beside(self) -> interface.Beside:
+    def beside(self) -> interface.SideTables:
         """Return the tables beside the record, as they are."""
         ((key, card, begins, seq, digest, at),) = self._rows(
             "SELECT key, card, begins, seq, hash, at FROM head"
         )
         halts = self._rows("SELECT session, why FROM halt")
-        return interface.Beside(
+        return interface.SideTables(
             key,
             card,
             begins,
@@ -152,10 +152,10 @@ class PgHistory(AbstractContextManager["PgHistory"]):
         there = frozenset(schema_line(str(text)) for (text,) in self._rows(SCHEMA))
         return interface.Schema(there, made())
 
-    def agents(self) -> Iterator[interface.Agent]:
+    def agents(self) -> Iterator[interface.RecordedAgent]:
         """Return the sessions' agents, the latest first."""
         for row in self._rows("SELECT * FROM agent ORDER BY last DESC"):
-            yield interface.Agent(*map(unmarked, row))
+            yield interface.RecordedAgent(*map(unmarked, row))
 
     def _rows(self, text: str, values: list[object] | None = None) -> Iterator[tuple[Any, ...]]:
         cursor = self._ask(

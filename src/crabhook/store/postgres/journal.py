@@ -47,7 +47,7 @@ WHERE decided >= $1 OR (delivered = 0 AND card IS NOT NULL) ORDER BY decided, re
 
 
 @dataclass(slots=True)
-class _Given:
+class _KeptAnswer:
     """A kept answer: its secret, its time, and whether its receipt is still missing."""
 
     secret: str
@@ -60,7 +60,7 @@ class _Owners:
 
     def __init__(self) -> None:
         self.waiting: dict[str, str] = {}
-        self.given: dict[str, _Given] = {}
+        self.given: dict[str, _KeptAnswer] = {}
 
     def is_anothers(self, request_id: str, secret: str) -> bool:
         """Whether a request's id has another secret."""
@@ -90,7 +90,7 @@ class _Owners:
         for request_id in change.ended:
             self.waiting.pop(request_id, None)
         for answer in change.answers:
-            self.given[answer.request_id] = _Given(answer.secret, answer.decided, answer.owed)
+            self.given[answer.request_id] = _KeptAnswer(answer.secret, answer.decided, answer.owed)
         for request_id, _ in change.delivered:
             if request_id in self.given:
                 self.given[request_id].owed = False
@@ -159,7 +159,7 @@ class PgJournal:
             self._owners.waiting[request_id] = secret
         for row in await connection.fetch(_GIVEN):
             request_id, *answer = map(unmarked, row)
-            self._owners.given[request_id] = _Given(*answer)
+            self._owners.given[request_id] = _KeptAnswer(*answer)
         if self._beside is None:
             return
         private(self._beside)

@@ -26,7 +26,7 @@ from crabhook.store.postgres.connection import (
 )
 from crabhook.store.postgres.journal import head_path, put_back
 from crabhook.store.postgres.tables import BELL, STEPS, marked, unmarked, version_of
-from crabhook.store.record import COLUMNS, GENESIS, ORDERS, Head, Kind, Record
+from crabhook.store.record import COLUMNS, GENESIS, ORDERS, Head, Record, RecordKind
 from crabhook.store.sql import WAITING, waiting_in
 from crabhook.store.sqlite.files import HeadFile, private
 
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 
-ENDS = (Kind.DECIDED.value, Kind.WITHDRAWN.value, Kind.EXPIRED.value)
-TOLD = (Kind.ASKED.value, Kind.LEFT.value, *ENDS)
+ENDS = (RecordKind.DECIDED.value, RecordKind.WITHDRAWN.value, RecordKind.EXPIRED.value)
+TOLD = (RecordKind.ASKED.value, RecordKind.LEFT.value, *ENDS)
 MOST = 2048  # records per look; a standby further behind starts anew, as desks keep so much news
 PROBE_WITHIN = 2.0  # seconds for our own test notification
 KEPT_EVERY = 1.0  # seconds at least between two heads that are kept
@@ -58,7 +58,7 @@ WHERE card = ANY($1) AND kind = ANY($2) ORDER BY seq
 
 
 @frozen
-class Seen:
+class LeaderChanges:
     """The changes since the last look: the leader, and the last record read.
 
     `records` are the records about cards since then, in order. `new` are the waiting requests that
@@ -100,7 +100,7 @@ class StandbyReader:
     def __repr__(self) -> str:
         return f"<StandbyReader of {shown(self._thread.url)} at {self._seq}>"
 
-    def look(self, within: float) -> Seen | None:
+    def look(self, within: float) -> LeaderChanges | None:
         """Wait for the bell, at most `within` seconds; return the changes, None for none.
 
         The first look does not wait, and returns all that waits. Raises StoreError.
@@ -118,7 +118,7 @@ class StandbyReader:
         if connection is not None:  # it may be in use: the looking thread learns of the loss
             connection.terminate()
 
-    async def _look(self, within: float) -> Seen | None:
+    async def _look(self, within: float) -> LeaderChanges | None:
         if self._connection is None:
             self._connection = await self._begun()
         elif self._rung is not None:
@@ -185,7 +185,7 @@ class StandbyReader:
             _LOG.warning("the head of the record was not kept: %s", error)
         self._kept, self._keep_at = head, monotonic() + KEPT_EVERY
 
-    async def _changes(self, connection: "Connection") -> Seen | None:
+    async def _changes(self, connection: "Connection") -> LeaderChanges | None:
         if await version_of(connection) != len(STEPS):  # this server migrates it when it leads
             return None
         async with connection.transaction(isolation="repeatable_read", readonly=True):
@@ -193,7 +193,7 @@ class StandbyReader:
             leader = Leader(*leads)
             await self._keep(connection, Head(seq, digest, at))
             if self._seq == seq:
-                return Seen(leader, seq)
+                return LeaderChanges(leader, seq)
             there = {unmarked(key): card for key, card in await connection.fetch(_IDS)}
             gone = {key: card for key, card in self._known.items() if there.get(key) != card}
             fresh = [marked(key) for key, card in there.items() if self._known.get(key) != card]
@@ -210,7 +210,7 @@ class StandbyReader:
         waiting = [waiting_in(tuple(map(unmarked, row))) for row in new]
         records = [Record(*map(unmarked, row)) for row in rows]
         for record in records:
-            if record.kind == Kind.ASKED and there.get(record.request_id) != record.card:
+            if record.kind == RecordKind.ASKED and there.get(record.request_id) != record.card:
                 gone[record.request_id] = record.card or 0  # it came and went since the last look
         self._known, self._seq = there, seq
-        return Seen(leader, seq, waiting, gone, records, anew, halts, orders)
+        return LeaderChanges(leader, seq, waiting, gone, records, anew, halts, orders)

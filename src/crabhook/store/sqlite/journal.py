@@ -287,14 +287,14 @@ class SqliteHistory(AbstractContextManager["SqliteHistory"]):
             return {}
         return {str(row[0]): Document(*row) for row in self._rows(DOCUMENTS)}
 
-    def beside(self) -> interface.Beside:
+    def beside(self) -> interface.SideTables:
         """Return the tables beside the record, as they are."""
         try:
             key = read_own(self._path.with_name(files.KEY), 1024)
         except OSError:
             key = b""
         counters = {str(name): value for name, value in self._rows("SELECT * FROM counter")}
-        return interface.Beside(
+        return interface.SideTables(
             key,
             as_number(counters.get("card")),
             as_number(counters.get("begins")),
@@ -315,10 +315,10 @@ class SqliteHistory(AbstractContextManager["SqliteHistory"]):
         there = frozenset(map(schema_line, self._rows(SCHEMA)))
         return interface.Schema(there, made_by(self._version))
 
-    def agents(self) -> Iterator[interface.Agent]:
+    def agents(self) -> Iterator[interface.RecordedAgent]:
         """Return the sessions' agents, the latest first."""
         for row in self._rows("SELECT * FROM agent ORDER BY last DESC"):
-            yield interface.Agent(*row)
+            yield interface.RecordedAgent(*row)
 
     def _named(self, text: str) -> list[interface.Row]:
         with files.speaking_of(self._path, files.READING):

@@ -22,7 +22,7 @@ from crabhook.cli.team.demo import GO_ON
 from crabhook.cli.team.inviting import DESKS, HOOKS, _listening_for, listening_here, reached_at
 from crabhook.model.actor import Role
 from crabhook.server.address import TcpAddress, default_address
-from crabhook.server.operators.joining import Place, open_invitation
+from crabhook.server.operators.joining import InvitationAddress, open_invitation
 from crabhook.server.unix_socket import status_file
 from crabhook.team.edit_team import invitable
 from crabhook.team.enrolling import Inviting, InvitingError
@@ -119,7 +119,7 @@ def test_an_invitation_listens_where_its_line_leads(host: str, tmp_path: Path) -
             return False
 
         inviting = Inviting(Joins.DESK, lambda _: None, never, lambda _: None, print)  # type: ignore[arg-type,return-value]
-        place = Place(host, 0, _listening_for(TcpAddress(host, 0)))
+        place = InvitationAddress(host, 0, _listening_for(TcpAddress(host, 0)))
         certificate = founded(tmp_path / "team", time.time()).folder.authority.read_bytes()
         async with open_invitation(inviting, certificate, place, time.time()) as (line, _):
             assert f"@{TcpAddress(host, line.port)}" in str(line)

@@ -29,7 +29,7 @@ from crabhook.server.core.pending_call import PendingCall
 from crabhook.server.core.runner import Runner
 from crabhook.store.change import happened
 from crabhook.store.opening import open_writer
-from crabhook.store.record import Entry, Kind
+from crabhook.store.record import Entry, RecordKind
 from crabhook.store.recorder import Recorder
 from tests.support.playbook import bash, is_allow
 from tests.support.seat import Seat, decide, seat
@@ -144,7 +144,7 @@ async def test_pages_lead_to_the_beginning_and_leave_nothing_out(
     house = House(tmp_path)
     for number in range(7):
         await house.ask(f"t{number}", f"rm {number}")
-        house.write(*(Entry(Kind.EVENT, 1.8e9) for _ in range(number)))
+        house.write(*(Entry(RecordKind.EVENT, 1.8e9) for _ in range(number)))
     found, before = list[Past](), 0
     for _ in range(100):
         read = await house.page(before)
@@ -168,12 +168,12 @@ async def test_what_somebody_wrote_into_the_record_is_left_out_and_harms_nothing
         {"verdict": "deny", "body": {"actor": {"kind": "rule"}, "edited": [], "despite": "ab"}},
         {
             "verdict": "",
-            "kind": Kind.WITHDRAWN,
+            "kind": RecordKind.WITHDRAWN,
             "body": {"end": {"kind": "none"}, "why": "turned away"},
         },
     ]
     for one in odd:
-        house.write(Entry(**{"kind": Kind.DECIDED, "at": 1.8e9, "tool": "Bash", **one}))
+        house.write(Entry(**{"kind": RecordKind.DECIDED, "at": 1.8e9, "tool": "Bash", **one}))
     page = await house.page()
     assert [one.card.outcome for one in page.entries] == ["WITHDRAWN", "DENIED"]
     assert page.entries[0].why == "turned away"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from crabhook.model.actor import UNKNOWN
 from crabhook.model.decision import Decision, Verdict
 from crabhook.store.opening import open_writer
-from crabhook.store.record import Kind
+from crabhook.store.record import RecordKind
 from crabhook.store.recorder import Recorder
 from tests.support.ledger import Ledger
 from tests.support.older_record import copied
@@ -32,6 +32,6 @@ async def test_what_waited_at_an_older_server_is_decided_at_this_one(tmp_path: P
     runner.close()
     recorder.close()
     ledger = Ledger(folder)
-    assert [one.card for one in ledger.of(Kind.TAKEN_UP)] == [21, 22]
-    assert [one.verdict for one in ledger.of(Kind.DECIDED) if one.card == 21] == ["allow"]
+    assert [one.card for one in ledger.of(RecordKind.TAKEN_UP)] == [21, 22]
+    assert [one.verdict for one in ledger.of(RecordKind.DECIDED) if one.card == 21] == ["allow"]
     assert ledger.verified.sound

@@ -4,11 +4,11 @@ import pytest
 from multidict import CIMultiDict
 
 from crabhook.server.address import TcpAddress, Tokens
-from crabhook.server.http.middleware import Guard, TurnedAwayError
+from crabhook.server.http.middleware import HeaderCheck, TurnedAwayError
 
 HERE = TcpAddress("127.0.0.1", 7780)
 LAN = TcpAddress("192.0.2.7", 443)
-GUARD = Guard(Tokens("secret"), ("desk.example", "Desk.Local."))
+GUARD = HeaderCheck(Tokens("secret"), ("desk.example", "Desk.Local."))
 
 
 def admits(host: str | None, here: TcpAddress = HERE, *, tls: bool = False) -> bool:
@@ -106,7 +106,7 @@ def test_the_token_admits() -> None:
 
 def test_a_machines_own_token_admits_and_names_it_until_it_is_revoked() -> None:
     there = {"m1": "build1"}
-    guard = Guard(Tokens("secret", there.get))
+    guard = HeaderCheck(Tokens("secret", there.get))
     shown = CIMultiDict({"authorization": "Bearer m1"})
     assert guard.shows_token(shown) == "build1"
     del there["m1"]

@@ -12,7 +12,7 @@ import pytest
 from crabhook import grpcserver
 from crabhook.server.address import PortError, TcpAddress
 from crabhook.server.grpc.listener import GrpcListener
-from crabhook.server.operators.joining import Place, open_invitation
+from crabhook.server.operators.joining import InvitationAddress, open_invitation
 from crabhook.team.certificates import Authority, new_key, request_of
 from crabhook.team.enrolling import Inviting, InvitingError, JoinPort, outcome
 from crabhook.team.invitation import Invitation, Joined, Joining, Joins, join
@@ -43,7 +43,7 @@ async def invited(told: list[str], listen: str) -> AsyncIterator[tuple[Invitatio
         return Joined(authority, b"", b"", "h:1", "ours", who.name, "viewer")
 
     inviting = Inviting(Joins.DESK, lambda _: None, same, grant, told.append)
-    place = Place("127.0.0.1", 0, listen)
+    place = InvitationAddress("127.0.0.1", 0, listen)
     async with open_invitation(inviting, authority, place, time.time()) as both:
         yield both
 

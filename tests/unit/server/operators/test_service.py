@@ -29,21 +29,21 @@ from crabhook.server.operators import authentication, service
 from crabhook.server.operators.authentication import CertificateCaller, Sent, Signature
 from crabhook.server.operators.grpc_port import STATUS
 from crabhook.server.operators.refusals import (
+    DeskRefusal,
     Forbidden,
     Gone,
     Malformed,
     NoRoom,
-    Refusal,
     StandsBy,
 )
 from crabhook.server.operators.service import (
-    Asked,
     Bookmark,
-    Change,
+    CommandReply,
     Gap,
     Hello,
     OperatorService,
-    Reply,
+    SubmittedCommand,
+    VisibleChange,
     Watched,
     Whole,
 )
@@ -102,22 +102,22 @@ class House:
 
     async def asks(
         self, who: str, command: Any, seen: bytes | None = None, signature: Signature | None = None
-    ) -> Reply | Refusal:
+    ) -> CommandReply | DeskRefusal:
         """Give a command by a certificate, about a card as it is now."""
         caller = CertificateCaller(pem(who), signature, "192.0.2.7")
         with self.service.open(caller) as opened:
-            if isinstance(opened, Refusal):
+            if isinstance(opened, DeskRefusal):
                 return opened
             if seen is None:
                 seen = self.seen(command.card) if isinstance(command, Decide) else b""
-            asked = Asked(command, Sent("Decide", repr(command).encode()), seen)
+            asked = SubmittedCommand(command, Sent("Decide", repr(command).encode()), seen)
             return await asyncio.wait_for(self.service.carry_out(opened, asked), SOON)
 
     async def watch(
         self, who: str, after: Cursor = NEVER
-    ) -> AsyncGenerator[Watched | Refusal, None]:
+    ) -> AsyncGenerator[Watched | DeskRefusal, None]:
         with self.service.open(CertificateCaller(pem(who), None, "192.0.2.7")) as opened:
-            assert not isinstance(opened, Refusal)
+            assert not isinstance(opened, DeskRefusal)
             async with aclosing(self.service.watch(opened, after)) as parts:
                 async for part in parts:
                     yield part
@@ -154,7 +154,7 @@ async def parts_of(watch: AsyncGenerator[Any, None], count: int) -> list[Any]:
 
 async def test_a_command_is_done_in_the_name_of_its_caller(house: House) -> None:
     reply = await house.asks("dee", decide())
-    assert isinstance(reply, Reply)
+    assert isinstance(reply, CommandReply)
     assert reply.outcome == Done()
     assert reply.card == house.server.card(1)
     assert reply.card is not None
@@ -194,8 +194,11 @@ async def test_the_same_command_again_is_done_once_and_another_with_its_id_is_no
     first = await house.asks("dee", decide())
     again = await house.asks("dee", decide(), seen=b"")  # what it saw was looked at the first time
     other = await house.asks("dee", decide(2))
-    assert [one.outcome for one in (first, again) if isinstance(one, Reply)] == [Done(), Done()]
-    assert isinstance(other, Reply)
+    assert [one.outcome for one in (first, again) if isinstance(one, CommandReply)] == [
+        Done(),
+        Done(),
+    ]
+    assert isinstance(other, CommandReply)
     assert isinstance(other.outcome, Refused)
     assert len(house.server.decided) == 1
 
@@ -204,7 +207,7 @@ async def test_a_card_that_was_not_seen_as_it_is_is_not_decided(house: House) ->
     house.server.ask(call(session_id="other", tool_input={"command": "rm -r /"}))
     for seen in (b"", house.seen(2)):
         reply = await house.asks("dee", decide(), seen)
-        assert isinstance(reply, Reply)
+        assert isinstance(reply, CommandReply)
         assert reply.outcome == Stale("#1 was not seen like this; nothing was sent", 1)
         assert reply.card == house.server.card(1)
     assert not house.server.decided
@@ -234,8 +237,8 @@ async def test_what_is_read_is_within_the_persons_limits(house: House) -> None:
     for number in (1, 2):
         await house.asks("ann", decide(number, DENY, name=f"x{number}"))
     reads = [await house.asks(who, AskHistory()) for who in ("ann", "sam")]
-    entries = [one.read.entries for one in reads if isinstance(one, Reply) and one.read]  # type: ignore[union-attr]
-    assert all(isinstance(one, Reply) and isinstance(one.read, HistoryRead) for one in reads)
+    entries = [one.read.entries for one in reads if isinstance(one, CommandReply) and one.read]  # type: ignore[union-attr]
+    assert all(isinstance(one, CommandReply) and isinstance(one.read, HistoryRead) for one in reads)
     assert [{one.card.event.cwd for one in read} for read in entries] == [
         {"/shop", "/bank"},
         {"/shop"},
@@ -258,7 +261,7 @@ async def test_who_stands_by_names_the_leader_to_the_team_alone_and_does_nothing
     assert refusal.leader == "db2:7444"
     assert "another one leads, at db2:7444: nothing was done" in refusal.why
     assert isinstance(await house.asks("eve", decide()), Forbidden)
-    assert isinstance(await house.asks("dee", AskHistory()), Reply)  # the record is for both
+    assert isinstance(await house.asks("dee", AskHistory()), CommandReply)  # the record is for both
     assert not house.server.decided
 
 
@@ -297,7 +300,7 @@ async def test_a_desk_goes_on_from_its_place_and_gets_all_there_is_where_that_is
         assert isinstance(hello, Hello)
         assert hello.resumed
         assert house.server.runner.attendance.desks == 1
-        assert isinstance(change, Change)
+        assert isinstance(change, VisibleChange)
         assert change.logged.seq == place.seq + 1
     lost = place._replace(view=b"other"), place._replace(store=b"other"), place._replace(seq=1)
     for after in lost:
@@ -315,15 +318,15 @@ async def test_a_watch_shows_a_person_what_is_within_their_limits_and_ends_with_
         numbers, seq = list[int](), whole.seq
         while not numbers:
             (part,) = await parts_of(watch, 1)
-            assert isinstance(part, Change | Bookmark)
-            place = part.logged.seq if isinstance(part, Change) else part.seq
+            assert isinstance(part, VisibleChange | Bookmark)
+            place = part.logged.seq if isinstance(part, VisibleChange) else part.seq
             assert place > seq
             seq = place
-            number = getattr(part.news, "number", 0) if isinstance(part, Change) else 0
+            number = getattr(part.news, "number", 0) if isinstance(part, VisibleChange) else 0
             numbers += [number] if number else []
         assert numbers == [3]
         house.revoke("sam")
-        while not isinstance(part, Refusal):
+        while not isinstance(part, DeskRefusal):
             (part,) = await parts_of(watch, 1)
         assert isinstance(part, Forbidden)
         with pytest.raises(StopAsyncIteration):
@@ -368,7 +371,7 @@ async def test_a_card_is_read_whole_by_who_may_see_it(house: House) -> None:
     house.server.ask(call(session_id="theirs", cwd="/bank"))
     caller = CertificateCaller(pem("sam"), None, "192.0.2.7")
     with house.service.open(caller) as opened:
-        assert not isinstance(opened, Refusal)
+        assert not isinstance(opened, DeskRefusal)
         assert await house.service.card(opened, 1) == house.server.card(1)
         assert isinstance(await house.service.card(opened, 2), Forbidden)
         assert await house.service.card(opened, 9) == Gone("there is no #9 any more")
@@ -427,7 +430,7 @@ async def test_a_page_comes_back_to_its_place_by_the_last_events_id(house: House
 
 async def test_each_refusal_has_its_status_in_each_skin(house: House) -> None:
     # By name: a class with slots stands beside the one from which it was made.
-    refusals = {refusal.__name__ for refusal in Refusal.__subclasses__()}
+    refusals = {refusal.__name__ for refusal in DeskRefusal.__subclasses__()}
     assert set(STATUS) == set(toy_skin.STATUS)
     assert {refusal.__name__ for refusal in STATUS} == refusals
     assert await house.page.get(SignedIn("o-dee", "d-dee"), 9) == (404, "there is no #9 any more")

@@ -15,7 +15,7 @@ from crabhook.cli.team.inviting import Noting
 from crabhook.model.actor import Role
 from crabhook.server.address import TcpAddress
 from crabhook.server.metrics.tally import Tally, TurnedAway
-from crabhook.server.operators.joining import Place, open_invitation
+from crabhook.server.operators.joining import InvitationAddress, open_invitation
 from crabhook.team.certificates import CertificateError, new_key, plain, request_of
 from crabhook.team.enrolling import Inviting, InvitingError, JoinPort, outcome
 from crabhook.team.invitation import TRIES, Invitation, Joined, JoinError, Joining, Joins, join
@@ -183,7 +183,7 @@ def _inviting(house: House, ready: asyncio.Event) -> Inviting:
 async def _invited(
     house: House, ready: asyncio.Event
 ) -> AsyncIterator[tuple[Invitation, JoinPort]]:
-    place = Place("127.0.0.1", 0, "127.0.0.1")
+    place = InvitationAddress("127.0.0.1", 0, "127.0.0.1")
     authority = house.port.authority
     async with open_invitation(_inviting(house, ready), authority, place, time.time()) as both:
         yield both

@@ -17,7 +17,7 @@ from crabhook.store.opening import open_writer
 from crabhook.store.postgres import committer as committer_module
 from crabhook.store.postgres import journal as journal_module
 from crabhook.store.postgres.journal import PgJournal
-from crabhook.store.record import Kind
+from crabhook.store.record import RecordKind
 from crabhook.store.recorder import OnTrouble, Recorder
 from crabhook.store.writer import Writer
 from tests.support.cluster import Cluster
@@ -113,8 +113,8 @@ async def test_what_begins_and_ends_in_one_group_is_as_it_was_last(
 ) -> None:
     with held_up(cluster):
         first = store.write([happened(entry())])
-        store.write([waits(waiting("r1"), entry(Kind.ASKED))])
-        store.write([waits(waiting("r2", card=2), entry(Kind.ASKED))])
+        store.write([waits(waiting("r1"), entry(RecordKind.ASKED))])
+        store.write([waits(waiting("r2", card=2), entry(RecordKind.ASKED))])
         store.write([waits(waiting("r2", card=2, wait_until=NOON + 900))])
         last = store.write([settled([answer("r1")], decision())])
         with pytest.raises(TicketError):

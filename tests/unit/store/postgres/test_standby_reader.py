@@ -11,7 +11,7 @@ from crabhook.store.interface import CorruptError, Leader, TakenError, Unreachab
 from crabhook.store.opening import lead, open_writer
 from crabhook.store.postgres import standby_reader
 from crabhook.store.postgres.standby_reader import PROBE_WITHIN, StandbyReader
-from crabhook.store.record import Kind
+from crabhook.store.record import RecordKind
 from crabhook.store.writer import Writer
 from tests.support.cluster import Cluster
 from tests.unit.store.making import answer, decision, entry, waiting
@@ -55,10 +55,14 @@ def test_what_came_and_went_between_two_looks_is_told_in_the_order_of_the_record
     reader = StandbyReader(place)
     try:
         reader.look(WITHIN)
-        store.write([waits(waiting("r1"), entry(Kind.ASKED, request_id="r1", card=1))])
-        store.write([waits(waiting("r2", card=2), entry(Kind.ASKED, request_id="r2", card=2))])
+        store.write([waits(waiting("r1"), entry(RecordKind.ASKED, request_id="r1", card=1))])
+        store.write(
+            [waits(waiting("r2", card=2), entry(RecordKind.ASKED, request_id="r2", card=2))]
+        )
         store.write([settled([answer("r1")], decision()), happened(entry())])
-        store.write([waits(waiting("r3", card=3), entry(Kind.ASKED, request_id="r3", card=3))])
+        store.write(
+            [waits(waiting("r3", card=3), entry(RecordKind.ASKED, request_id="r3", card=3))]
+        )
         store.write([settled([answer("r3")], decision(3, "deny"))])
         then = reader.look(0.2)
         while then is not None and not then.records:  # a bell of before
@@ -77,11 +81,11 @@ def test_who_is_far_behind_begins_anew_with_the_ends_of_what_was_known(
     place: str, store: Writer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(standby_reader, "MOST", 2)
-    store.write([waits(waiting("r1"), entry(Kind.ASKED, request_id="r1", card=1))])
+    store.write([waits(waiting("r1"), entry(RecordKind.ASKED, request_id="r1", card=1))])
     reader = StandbyReader(place)
     try:
         reader.look(WITHIN)
-        asked = entry(Kind.ASKED, request_id="r2", card=2)
+        asked = entry(RecordKind.ASKED, request_id="r2", card=2)
         come_and_gone = waits(waiting("r2", card=2), asked), settled([answer("r2")], decision(2))
         store.write([*come_and_gone, settled([answer("r1")], decision())])
         then = reader.look(0.2)

@@ -24,7 +24,7 @@ from crabhook.store.interface import (
     StoreError,
 )
 from crabhook.store.opening import open_writer
-from crabhook.store.record import Kind
+from crabhook.store.record import RecordKind
 from crabhook.store.sqlite.files import named
 from crabhook.store.writer import Writer
 from tests.unit.store.making import NOON, answer, decision, entry, records, verified, waiting
@@ -122,7 +122,7 @@ def test_a_full_disk_is_said_and_survived(small_disk: Path) -> None:
 def test_a_server_that_begins_on_a_full_disk_still_finds_what_waits(small_disk: Path) -> None:
     folder, killed = small_disk / "state", small_disk / "killed"
     store = open_writer(folder)
-    store.write([waits(waiting(), entry(Kind.ASKED, card=1))])
+    store.write([waits(waiting(), entry(RecordKind.ASKED, card=1))])
     shutil.copytree(folder, killed)  # as a kill leaves it
     store.close()
     shutil.rmtree(folder)
