@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from crabhook.doctor.checks.server import answers
-from crabhook.doctor.facts import Wish, case
+from crabhook.doctor.facts import DoctorTask, case
 from crabhook.doctor.finding import Status
 from crabhook.platforms import PLATFORMS
 from tests.support.plain_desk import CRABHOOK
@@ -55,7 +55,7 @@ def test_hooks_reach_a_server_that_was_begun_as_the_page_says() -> None:
                 assert told
                 run(re.sub(r"^scp localhost:(\S+)", r"cp ~/\1", here(FETCH), flags=re.MULTILINE))
                 run(here(INSTALL).replace("localhost:7443", f"localhost:{told[1]}"))
-                wish = Wish(home, "claude")
+                wish = DoctorTask(home, "claude")
                 (found,) = answers(case(PLATFORMS["claude"], wish, environment))
                 assert found.status is Status.OK, found.what
             finally:

@@ -11,7 +11,7 @@ import pytest
 
 from crabhook.cli import main
 from crabhook.doctor.examination import cases, examine
-from crabhook.doctor.facts import Wish
+from crabhook.doctor.facts import DoctorTask
 from crabhook.lint.linting import lint
 from crabhook.lint.rules import TODAY
 from crabhook.model.card import Card, Leg
@@ -149,7 +149,7 @@ def test_rules_know_its_tools_by_claude_codes_names() -> None:
 
 def test_the_doctor_looks_at_it_and_can_put_it_on_the_stage(home: Path) -> None:
     assert main(["install", "toy", "--server", f"unix:{home}/s"]) == 0
-    wish = Wish(home / "project", "toy")
+    wish = DoctorTask(home / "project", "toy")
     found = {one.id: one for one in examine(cases(wish, os.environ), wish) if one.agent == "toy"}
     assert "3 events, gate" in found["hook.installed"].what
     assert found["hook.current"].status == "ok"

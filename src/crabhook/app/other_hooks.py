@@ -21,7 +21,7 @@ from crabhook.server.core.law import Warner, no_warning
 
 if TYPE_CHECKING:
     from crabhook.doctor.entry import HookEntry
-    from crabhook.doctor.facts import Settings
+    from crabhook.doctor.facts import InspectedSettings
     from crabhook.lint.configuration.command import Matcher
 
 FILES_KEPT = 1024  # settings files whose hooks are kept in memory
@@ -94,7 +94,7 @@ class OtherHooks:
         return stamped[1]
 
 
-def _others(agent: Platform, there: "Settings", by_plugin: bool) -> Iterator[OtherHook]:  # noqa: FBT001 - a private step
+def _others(agent: Platform, there: "InspectedSettings", by_plugin: bool) -> Iterator[OtherHook]:  # noqa: FBT001 - a private step
     """Yield what of a file may change a call: hooks, and code that an agent loads into itself.
 
     The supervisor's hook changes no call. A module registers for events at its start, so that its

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from crabhook.cli.commands import declaring
-from crabhook.demo.script import NOTHING, WAIT, Agent, Read, beside, stage, typed_lines
+from crabhook.demo.script import NOTHING, WAIT, Read, ScriptedAgent, beside, stage, typed_lines
 from crabhook.desk.updates import Desk
 from crabhook.model.actor import OWNER
 from crabhook.server.address import Tokens, UnixAddress
@@ -84,11 +84,11 @@ async def _demo(answers_read: list[Read], *, full_screen: bool) -> tuple[Tally, 
 
         address = UnixAddress(folder / "crabhook.sock")
         async with open_port(PermissionPort(runner, wait=WAIT, tokens=Tokens()), [address]):
-            agent = Agent(str(address), folder / "transcript.jsonl", tell)
+            agent = ScriptedAgent(str(address), folder / "transcript.jsonl", tell)
             return tally, await _played(runner, agent, full_screen=full_screen)
 
 
-async def _played(runner: Runner, agent: Agent, *, full_screen: bool) -> int:
+async def _played(runner: Runner, agent: ScriptedAgent, *, full_screen: bool) -> int:
     over = asyncio.get_running_loop().create_future()
     desk = _desk(LocalDesk(runner, OWNER), over, full_screen=full_screen)
 

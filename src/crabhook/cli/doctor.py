@@ -10,7 +10,7 @@ from pathlib import Path
 from crabhook import config
 from crabhook.cli.commands import declaring
 from crabhook.doctor.examination import cases, examine
-from crabhook.doctor.facts import Wish
+from crabhook.doctor.facts import DoctorTask
 from crabhook.doctor.finding import Finding, Status, as_value, exit_code, heading_of, lines, summary
 from crabhook.doctor.live_check import prove
 from crabhook.platforms import PLATFORMS
@@ -51,7 +51,7 @@ def _examined(arguments: argparse.Namespace) -> Iterator[Finding]:
 
         yield from examine_desks(config.config_folder())
         return
-    wish = Wish(
+    wish = DoctorTask(
         project=arguments.project or Path.cwd(),
         agent=arguments.agent,
         program=arguments.program.absolute() if arguments.program else None,

@@ -129,7 +129,7 @@ class Read:
             reason = decision.get("permissionDecisionReason")
             words = f'reads "{decision.get("permissionDecision")}" for its {self.tool}'
             words += f": {reason}" if reason else ""
-        return Event("claude", "Agent", cwd=self.cwd), words
+        return Event("claude", "ScriptedAgent", cwd=self.cwd), words
 
     def pretty(self) -> str:
         """Return it to be read by people."""
@@ -195,7 +195,7 @@ def turns(say: Callable[[str, str], object]) -> Generator[dict[str, Any], Read, 
             asked = changed_by(asked, reason) if reason else None
 
 
-class Agent:
+class ScriptedAgent:
     """Makes the script's calls with the real hook client; `tell` gets what the agent reads."""
 
     def __init__(

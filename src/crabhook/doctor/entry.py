@@ -16,7 +16,7 @@ from crabhook.datatypes import frozen
 from crabhook.hook import Options, read_options
 from crabhook.install import program
 from crabhook.install.entries import with_hooks
-from crabhook.install.program import Reach
+from crabhook.install.program import AffectedHooks
 from crabhook.lint.configuration.command import commands
 from crabhook.model.card import Stance
 from crabhook.model.json_source import Json, Number, as_json, parse
@@ -105,16 +105,16 @@ class HookEntry:
         if self.handler.get("onFailure") == "block":
             yield from ("--when-unreachable", "deny", "--when-lost", "deny")
 
-    def reached_by(self, reach: Reach) -> bool:
+    def reached_by(self, reach: AffectedHooks) -> bool:
         """Whether a variable with this reach affects the started program, if any."""
         if self.url:
             return False
         through_a_shell = not isinstance(self.handler.get("args"), list)
         before_the_stub = self.command[: self.command.index(self.stub)] if self.stub else ()
         return {
-            Reach.SEARCHED: not self.interpreter.startswith("/"),
-            Reach.PYTHON: "-I" not in before_the_stub,
-            Reach.SHELL: through_a_shell,
+            AffectedHooks.SEARCHED: not self.interpreter.startswith("/"),
+            AffectedHooks.PYTHON: "-I" not in before_the_stub,
+            AffectedHooks.SHELL: through_a_shell,
         }.get(reach, True)
 
     def given(self, option: str) -> str | None:

@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from crabhook import __version__, config
 from crabhook.doctor.checks import installed, record, server
 from crabhook.doctor.entry import HookEntry
-from crabhook.doctor.facts import Case, Machine, Wish, case, machine
+from crabhook.doctor.facts import Case, DoctorTask, ThisMachine, case, machine
 from crabhook.doctor.finding import (
     Finding,
     chmod_command,
@@ -132,7 +132,7 @@ def _judged(case: Case, entry: HookEntry, speed: Speed, where: str) -> Finding:
     return make_finding("hook.fast", "slow", mend, figures, **fillings)
 
 
-def settings(_: Machine) -> Iterator[Finding]:
+def settings(_: ThisMachine) -> Iterator[Finding]:
     """Whether crabhook's own settings can be read."""
     path = config.config_folder() / "settings.toml"
     try:
@@ -144,7 +144,7 @@ def settings(_: Machine) -> Iterator[Finding]:
     yield make_finding("settings.crabhook", "fine" if path.exists() else "absent", path=path)
 
 
-def rules(machine: Machine) -> Iterator[Finding]:
+def rules(machine: ThisMachine) -> Iterator[Finding]:
     """Whether the rules can be read; the hook alone is installed without what reads them."""
     try:
         yield from [*own_rules(machine), *project_rules(machine)]
@@ -154,13 +154,13 @@ def rules(machine: Machine) -> Iterator[Finding]:
         yield make_finding("rules.own", "missing", name=error.name)
 
 
-def no_root(_: Machine) -> Iterator[Finding]:
+def no_root(_: ThisMachine) -> Iterator[Finding]:
     """Whether the system's own bounds hold for us, as they do not for root."""
     user = os.geteuid()
     yield make_finding("user.root", "fine" if user else "root", user=user)
 
 
-def own(machine: Machine) -> Iterator[Finding]:
+def own(machine: ThisMachine) -> Iterator[Finding]:
     """Whether anybody else may write what decides for the owner."""
     open_files = []
     for place in machine.guarded:
@@ -173,7 +173,7 @@ def own(machine: Machine) -> Iterator[Finding]:
     yield from open_files or [make_finding("files.own", "fine")]
 
 
-def own_rules(_: Machine) -> Iterator[Finding]:
+def own_rules(_: ThisMachine) -> Iterator[Finding]:
     """Whether the owner's rules, and the list of those trusted, can be read."""
     files, place = _files(), record.record_place()
     if is_shared(place):
@@ -215,7 +215,7 @@ def _counted(
     yield make_finding(id_, there, "", {"number": number}, path=path)
 
 
-def project_rules(machine: Machine) -> Iterator[Finding]:
+def project_rules(machine: ThisMachine) -> Iterator[Finding]:
     """Whether the project's own rules count, and can be read if they do."""
     files, path = _files(), machine.wish.project / PROJECT_FILE
     if not path.exists():
@@ -276,7 +276,7 @@ OF_AN_AGENT: Sequence[Callable[[Case], Iterator[Finding]]] = (
     fast,
 )
 
-OF_THE_MACHINE: Sequence[Callable[[Machine], Iterator[Finding]]] = (
+OF_THE_MACHINE: Sequence[Callable[[ThisMachine], Iterator[Finding]]] = (
     settings,
     rules,
     record.writable,
@@ -287,7 +287,7 @@ OF_THE_MACHINE: Sequence[Callable[[Machine], Iterator[Finding]]] = (
 )
 
 
-def cases(wish: Wish, environment: Mapping[str, str]) -> Sequence[Case]:
+def cases(wish: DoctorTask, environment: Mapping[str, str]) -> Sequence[Case]:
     """Return the named agent, else those here or hooked; the first, if none is hooked, as named."""
     if wish.agent is not None:
         return (replace(case(PLATFORMS[wish.agent], wish, environment), wanted=True),)
@@ -304,7 +304,7 @@ def _serves() -> bool:
     return record.record_place() != config.state_folder() or any(path.exists() for path in begun)
 
 
-def examine(cases: Sequence[Case], wish: Wish) -> Iterator[Finding]:
+def examine(cases: Sequence[Case], wish: DoctorTask) -> Iterator[Finding]:
     """Look at everything; yield each finding as it is made."""
     for examined in cases:
         for look in OF_AN_AGENT:

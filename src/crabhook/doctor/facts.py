@@ -25,7 +25,7 @@ MOST_PLUGINS = 500  # that are looked at
 
 
 @frozen
-class Wish:
+class DoctorTask:
     """The doctor's task.
 
     `agent`: one agent, None for all here; `program`: its program, None for the one on PATH.
@@ -41,7 +41,7 @@ class Wish:
 
 
 @frozen
-class Settings:
+class InspectedSettings:
     """One settings file of an agent's; `scope` is None for the machine's own.
 
     `problem`: why it is unusable; `ours` and `others` are its handlers. `modules`: of a plugin's
@@ -66,11 +66,11 @@ class Case:
     """
 
     agent: Platform
-    wish: Wish
-    settings: tuple[Settings, ...]
+    wish: DoctorTask
+    settings: tuple[InspectedSettings, ...]
     program: Path | None
     wanted: bool = False
-    brought: tuple[tuple[PluginFile, Settings], ...] = ()
+    brought: tuple[tuple[PluginFile, InspectedSettings], ...] = ()
 
     @property
     def title(self) -> str:
@@ -78,12 +78,12 @@ class Case:
         return self.agent.title
 
     @cached_property
-    def hooked(self) -> tuple[Settings, ...]:
+    def hooked(self) -> tuple[InspectedSettings, ...]:
         """The settings that hold hooks of ours, the user's first."""
         return tuple(setting for setting in self.settings if setting.ours)
 
     @property
-    def readable(self) -> tuple[Settings, ...]:
+    def readable(self) -> tuple[InspectedSettings, ...]:
         """The settings that are there and can be used."""
         return tuple(
             setting for setting in self.settings if setting.text.strip() and not setting.problem
@@ -95,7 +95,7 @@ class Case:
         return any(settings.scope is SettingsScope.USER for settings in self.readable)
 
     @property
-    def unreadable(self) -> tuple[Settings, ...]:
+    def unreadable(self) -> tuple[InspectedSettings, ...]:
         """The settings that cannot be used."""
         return tuple(setting for setting in self.settings if setting.problem)
 
@@ -162,7 +162,7 @@ class Case:
         return install_command(self.agent.name, scope, self.wish.project, how)
 
 
-def case(agent: Platform, wish: Wish, environment: Mapping[str, str]) -> Case:
+def case(agent: Platform, wish: DoctorTask, environment: Mapping[str, str]) -> Case:
     """Look at one agent."""
     in_path = shutil.which(agent.program, path=environment.get("PATH"))
     path = wish.program or (Path(in_path) if in_path else None)
@@ -219,7 +219,7 @@ def places(
             yield path, None
 
 
-def read(path: Path, scope: SettingsScope | None) -> Settings:
+def read(path: Path, scope: SettingsScope | None) -> InspectedSettings:
     """Read a settings file; one that is not there holds nothing."""
     modules = tuple[str, ...]()
     try:
@@ -228,7 +228,7 @@ def read(path: Path, scope: SettingsScope | None) -> Settings:
         modules = tuple(_modules(document)) if document else ()
         events = events_in(document) if document else ()
     except InstallError as error:
-        return Settings(path, scope, problem=str(error), modules=modules)
+        return InspectedSettings(path, scope, problem=str(error), modules=modules)
     ours, others = list[HookEntry](), list[HookEntry]()
     for event in events:
         for number, group in enumerate(event.groups):
@@ -238,7 +238,7 @@ def read(path: Path, scope: SettingsScope | None) -> Settings:
                 if isinstance(value := handler.node.value, dict):
                     registered = entry(event.name, value, number, place, matcher)
                     (ours if is_ours(value) else others).append(registered)
-    return Settings(path, scope, text, "", tuple(ours), tuple(others), modules)
+    return InspectedSettings(path, scope, text, "", tuple(ours), tuple(others), modules)
 
 
 def _modules(document: Node) -> Iterator[str]:
@@ -260,17 +260,19 @@ def _distinct(
 
 
 @frozen
-class Machine:
+class ThisMachine:
     """This machine, for one wish; `guarded`: what nobody else may write, since it decides."""
 
-    wish: Wish
+    wish: DoctorTask
     guarded: Sequence[Path]
 
 
-def machine(wish: Wish, cases: Iterable[Case]) -> Machine:
+def machine(wish: DoctorTask, cases: Iterable[Case]) -> ThisMachine:
     """Return this machine as the cases use it."""
     deciding = (path for place in _deciding(cases) for path in (place, *place.parents))
-    return Machine(wish, tuple(path for path in dict.fromkeys(deciding) if os.path.lexists(path)))
+    return ThisMachine(
+        wish, tuple(path for path in dict.fromkeys(deciding) if os.path.lexists(path))
+    )
 
 
 def _deciding(cases: Iterable[Case]) -> Iterator[Path]:

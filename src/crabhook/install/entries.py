@@ -21,7 +21,7 @@ _FIRST_INDENT = re.compile(r"\n([ \t]+)\S")
 
 
 @frozen
-class Edit:
+class TextEdit:
     """`text` in place of the half-open range `start` to `end`."""
 
     start: int
@@ -33,7 +33,7 @@ Addition: TypeAlias = tuple[str | None, object]
 """A key, None in a list, and the plain Python value to add under it."""
 
 
-def apply(text: str, edits: Sequence[Edit]) -> str:
+def apply(text: str, edits: Sequence[TextEdit]) -> str:
     """Return `text` with `edits` carried out; they must not overlap."""
     pieces, at = [], 0
     for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
@@ -42,39 +42,39 @@ def apply(text: str, edits: Sequence[Edit]) -> str:
     return "".join([*pieces, text[at:]])
 
 
-def removal(container: Node, gone: Collection[int]) -> list[Edit]:
+def removal(container: Node, gone: Collection[int]) -> list[TextEdit]:
     """Return the edits that take the elements at the indices `gone` out of `container`."""
     elements = container.elements
     if not gone:
         return []
     if len(gone) == len(elements):
-        return [Edit(container.start + 1, container.end - 1, "")]
+        return [TextEdit(container.start + 1, container.end - 1, "")]
     first_kept = next(index for index in range(len(elements)) if index not in gone)
     return [
-        Edit(elements[index].start, elements[index + 1].start, "")
+        TextEdit(elements[index].start, elements[index + 1].start, "")
         if index < first_kept
-        else Edit(elements[index - 1].node.end, elements[index].node.end, "")
+        else TextEdit(elements[index - 1].node.end, elements[index].node.end, "")
         for index in sorted(gone)
     ]
 
 
-def appending(text: str, container: Node, additions: Sequence[Addition]) -> Edit:
+def appending(text: str, container: Node, additions: Sequence[Addition]) -> TextEdit:
     """Return the edit that puts `additions` at the end of `container`, in the text's own style."""
     if container.elements:
         lead = _lead(text, container)
         last = container.elements[-1].node.end
-        return Edit(last, last, "".join("," + lead + _write(text, lead, *a) for a in additions))
+        return TextEdit(last, last, "".join("," + lead + _write(text, lead, *a) for a in additions))
     inside = slice(container.start + 1, container.end - 1)
     outside = text[: container.start] + text[container.end :]
     if outside.strip(" \t\r\n\ufeff") and "\n" not in text:
         line = ", ".join(_write(text, "", *addition) for addition in additions)
-        return Edit(inside.start, inside.stop, line)
+        return TextEdit(inside.start, inside.stop, line)
     line_start = text.rfind("\n", 0, container.start) + 1
     line = text[line_start : container.start]
     outer = _newline(text) + line[: len(line) - len(line.lstrip(" \t"))]
     lead = outer + _unit(text)
     body = ",".join(lead + _write(text, lead, *addition) for addition in additions)
-    return Edit(inside.start, inside.stop, body + outer)
+    return TextEdit(inside.start, inside.stop, body + outer)
 
 
 def _lead(text: str, container: Node) -> str:
@@ -112,7 +112,7 @@ _FIRST_WORD = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|(\S+))""")
 
 
 @frozen
-class Group:
+class MatcherGroup:
     """One matcher group: all of it, and its list of handlers."""
 
     node: Node
@@ -131,7 +131,7 @@ class HookedEvent:
 
     name: str
     node: Node
-    groups: tuple[Group, ...]
+    groups: tuple[MatcherGroup, ...]
 
 
 def known(agent: str | None) -> Platform:
@@ -158,7 +158,7 @@ def with_hooks(text: str, groups: Mapping[str, Entry]) -> str:
     if hooks is None:
         everything = {event: [group] for event, group in groups.items()}
         return apply(text, [appending(text, document, [("hooks", everything)])])
-    edits, new = list[Edit](), list[Addition]()
+    edits, new = list[TextEdit](), list[Addition]()
     for event, group in groups.items():
         present = hooks.member(event)
         if present is None:
@@ -196,7 +196,7 @@ def _remove(text: str, wanted: Mapping[str, Json]) -> str:
     events, hooks = events_in(document), document.member("hooks")
     if hooks is None:
         return text
-    edits: list[Edit] = []
+    edits: list[TextEdit] = []
     emptied: set[int] = set()
     for index, event in enumerate(events):
         cuts, nothing_left = _cut(event, wanted.get(event.name))
@@ -210,12 +210,12 @@ def _remove(text: str, wanted: Mapping[str, Json]) -> str:
     return apply(text, edits + removal(hooks, emptied))
 
 
-def _cut(event: HookedEvent, wanted: Json) -> tuple[list[Edit], bool]:
+def _cut(event: HookedEvent, wanted: Json) -> tuple[list[TextEdit], bool]:
     """Return the edits that remove our handlers from `event`, and whether its list is then empty.
 
     The first group that equals `wanted` stays.
     """
-    edits: list[Edit] = []
+    edits: list[TextEdit] = []
     gone: set[int] = set()
     kept = False
     for index, group in enumerate(event.groups):
@@ -268,7 +268,7 @@ def events_in(document: Node) -> tuple[HookedEvent, ...]:
     return tuple(events)
 
 
-def _group(where: str, node: Node) -> Group:
+def _group(where: str, node: Node) -> MatcherGroup:
     _expect(node, dict, where, "an object with a list of hooks")
     handlers = node.member("hooks")
     if handlers is None:
@@ -276,7 +276,7 @@ def _group(where: str, node: Node) -> Group:
     _expect(handlers, list, f"{where}.hooks", "a list of hooks")
     for index, handler in enumerate(handlers.elements):
         _expect(handler.node, dict, f"{where}.hooks[{index}]", "an object")
-    return Group(node, handlers)
+    return MatcherGroup(node, handlers)
 
 
 def _expect(node: Node, kind: type, where: str, should_be: str) -> None:

@@ -114,7 +114,7 @@ def _hook_folder() -> Path:
     return Path(folders[0]).absolute()
 
 
-class Reach(Enum):
+class AffectedHooks(Enum):
     """Which hooks a variable affects."""
 
     EVERY = "every hook that is a program"
@@ -129,12 +129,12 @@ class Move:
     """A variable, the hooks that it affects, and its effect."""
 
     name: str
-    reach: Reach
+    reach: AffectedHooks
     effect: str
 
 
 MOVES: Mapping[str, Move] = {
-    name: Move(name, Reach[reach], effect)
+    name: Move(name, AffectedHooks[reach], effect)
     for reach, effects in tables(__file__, "environment").items()
     for names, effect in effects.items()
     for name in names.split()
@@ -154,4 +154,4 @@ def moves(names: Iterable[str]) -> Iterator[Move]:
             yield MOVES[name]
         elif name.startswith(_FUNCTION):
             effect = "a hook that goes through bash may run this function for a program's name"
-            yield Move(name, Reach.SHELL, effect)
+            yield Move(name, AffectedHooks.SHELL, effect)

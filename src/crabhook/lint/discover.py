@@ -25,7 +25,7 @@ _TELLTALES = names(
 )
 
 
-class Kind(StrEnum):
+class FileKind(StrEnum):
     """What a file is to the linter."""
 
     PYTHON = "Python script"
@@ -41,7 +41,7 @@ class File:
 
     path: Path
     text: str
-    kind: Kind
+    kind: FileKind
     executable: bool = False
 
 
@@ -49,11 +49,11 @@ CONFIGURATIONS = frozenset({"settings.json", "settings.local.json", "hooks.json"
 """The names that agents give the files in which hooks are registered."""
 
 _SUFFIXES = {
-    ".py": Kind.PYTHON,
-    ".sh": Kind.SHELL,
-    ".bash": Kind.SHELL,
-    ".json": Kind.JSON,
-    ".toml": Kind.TOML,
+    ".py": FileKind.PYTHON,
+    ".sh": FileKind.SHELL,
+    ".bash": FileKind.SHELL,
+    ".json": FileKind.JSON,
+    ".toml": FileKind.TOML,
 }
 _PYTHON = re.compile(r"#!.*\b(?:python|pypy|uv\s+run)")
 _SHELL = re.compile(r"#!.*\b(?:sh|bash|dash|ksh)\b")
@@ -64,14 +64,14 @@ def shebang(text: str) -> str:
     return text.split("\n", 1)[0].rstrip("\r") if text.startswith("#!") else ""
 
 
-def kind_of(name: str, text: str) -> Kind:
+def kind_of(name: str, text: str) -> FileKind:
     """Return what a file is, by its first line before its name."""
     first = shebang(text)
     if _PYTHON.match(first):
-        return Kind.PYTHON
+        return FileKind.PYTHON
     if _SHELL.match(first):
-        return Kind.SHELL
-    return _SUFFIXES.get(Path(name).suffix, Kind.OTHER)
+        return FileKind.SHELL
+    return _SUFFIXES.get(Path(name).suffix, FileKind.OTHER)
 
 
 def read_file(path: Path) -> File:
@@ -109,8 +109,8 @@ def files_below(folder: Path) -> Iterator[Path]:
 
 def looks_like_a_hook(file: File) -> bool:
     """Whether a script found in a folder speaks of hooks at all."""
-    if file.kind not in {Kind.PYTHON, Kind.SHELL}:
+    if file.kind not in {FileKind.PYTHON, FileKind.SHELL}:
         return file.path.name in CONFIGURATIONS
-    if file.kind is Kind.PYTHON and "stdin" not in file.text and "CLAUDE_" not in file.text:
+    if file.kind is FileKind.PYTHON and "stdin" not in file.text and "CLAUDE_" not in file.text:
         return False
     return any(word in file.text for word in _TELLTALES)

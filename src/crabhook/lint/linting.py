@@ -19,16 +19,16 @@ from crabhook.lint.rules.subjects import RULES, Hook, Run, Setup
 from crabhook.lint.script import (
     CannotParseError,
     CannotReadError,
+    HookScript,
     LintFinding,
     LintRule,
     Remark,
-    Script,
     SourcePlace,
 )
 from crabhook.lint.shell import read_shell
 from crabhook.platforms.event_table import Protocol
 
-_READERS = {discover.Kind.PYTHON: read_python, discover.Kind.SHELL: read_shell}
+_READERS = {discover.FileKind.PYTHON: read_python, discover.FileKind.SHELL: read_shell}
 
 _COMMENT = re.compile(r"#\s*crabhook:\s*ignore\[(?P<ids>[^\]]*)\](?P<reason>.*)")
 
@@ -54,7 +54,7 @@ class _Linter:
         self._protocol = protocol
         self._report = Report()
         self._files: dict[Path, discover.File] = {}
-        self._scripts: dict[Path, Script | None] = {}
+        self._scripts: dict[Path, HookScript | None] = {}
         self._setups: list[tuple[discover.File, Setup]] = []
 
     def take(self, path: Path) -> None:
@@ -69,7 +69,7 @@ class _Linter:
             if len(self._files) == before and not read_before:
                 self._unread(path, "nothing in it looks like a hook or a hook configuration")
         elif (file := self._read(path)) is not None:
-            if file.kind is discover.Kind.OTHER:
+            if file.kind is discover.FileKind.OTHER:
                 reason = "it is neither Python nor shell nor a JSON or TOML configuration"
                 self._unread(path, reason)
             else:
@@ -101,9 +101,9 @@ class _Linter:
         configuration = read.read_configuration(file.path, root, named)
         self._setups.append((file, Setup(configuration, tuple(self._runs(configuration)))))
 
-    def _root(self, file: discover.File) -> read.Item | None:
+    def _root(self, file: discover.File) -> read.SourceValue | None:
         try:
-            if file.kind is discover.Kind.TOML:
+            if file.kind is discover.FileKind.TOML:
                 return read.read_toml(file.text)
             by_path = read.protocol_by_path(file.path) or self._protocol
             comments = by_path is not None and by_path.comments
@@ -131,7 +131,7 @@ class _Linter:
                 script = self._script(file)
             yield Run(handler, started, script, executable=file.executable)
 
-    def _script(self, file: discover.File) -> Script | None:
+    def _script(self, file: discover.File) -> HookScript | None:
         """Return a script's facts, read once; None, and a finding, if it does not parse."""
         key = file.path.resolve()
         if key not in self._scripts:
@@ -141,7 +141,7 @@ class _Linter:
                 self._scripts[key] = None
                 rule = (
                     rules.UNREAD_SHELL
-                    if file.kind is discover.Kind.SHELL
+                    if file.kind is discover.FileKind.SHELL
                     else rules.UNREADABLE_SCRIPT
                 )
                 self._add(file, rule, Remark(error.place, str(error)))
@@ -167,7 +167,7 @@ class _Linter:
         self._report.findings = counting(self._report.findings, texts)
         return self._report
 
-    def _hook(self, file: discover.File, script: Script) -> Hook:
+    def _hook(self, file: discover.File, script: HookScript) -> Hook:
         """Return a script with what is known of who runs it."""
         registered = [
             (setup.configuration.protocol, run.handler.event)
@@ -206,7 +206,7 @@ def _shown(path: Path, beside: Path) -> Path:
     return path.relative_to(here) if relative else path
 
 
-def _spoken(script: Script) -> Protocol | None:
+def _spoken(script: HookScript) -> Protocol | None:
     """Return the one agent whose words a script uses; None for none or several."""
     spoken = [protocol for protocol in protocols().values() if protocol.spoken & script.words]
     return spoken[0] if len(spoken) == 1 else None

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Callable
 
-from crabhook.lint.script import UNKNOWN, HookAnswer, Literal, Shape, SourcePlace, Written
+from crabhook.lint.script import UNKNOWN, HookAnswer, Literal, SourcePlace, ValueShape, Written
 
 HOLE = "\ue000"
 """Stands in a text for what is only known when the script runs."""
@@ -22,7 +22,7 @@ _OPENING, _CLOSING = "([{", ")]}"
 _UNKNOWN_IN_STRING = re.compile(rf"{HOLE}|\\\(")  # jq fills in `\(…)`
 
 
-def read_object(text: str, place: Callable[[int], SourcePlace]) -> Shape | None:
+def read_object(text: str, place: Callable[[int], SourcePlace]) -> ValueShape | None:
     """Return the object that is all of `text`, else None; `place` turns offsets into places."""
     if len(text) > MAX_TEXT:
         return None
@@ -65,11 +65,11 @@ class _LooseJsonReader:
         blanks = _BLANK.match(self._text, at)
         return blanks.end() if blanks else at
 
-    def object(self, start: int, depth: int) -> tuple[Shape, int]:
+    def object(self, start: int, depth: int) -> tuple[ValueShape, int]:
         """Read the object that begins at `start`; return it and its end."""
         if depth > MAX_DEPTH or self._letter(start) != "{":
             raise _NotAnObjectError
-        members: dict[str, tuple[Shape, ...]] = {}
+        members: dict[str, tuple[ValueShape, ...]] = {}
         whole, at = True, self.blank(start + 1)
         while self._letter(at) != "}":
             place = self._place(at)
@@ -82,24 +82,24 @@ class _LooseJsonReader:
                 at = self.blank(at + 1)
             elif self._letter(at) != "}":
                 raise _NotAnObjectError
-        return Shape(self._place(start), UNKNOWN, members, whole), at + 1
+        return ValueShape(self._place(start), UNKNOWN, members, whole), at + 1
 
     def _letter(self, at: int) -> str:
         return self._text[at : at + 1]
 
-    def _value(self, place: SourcePlace, at: int, depth: int) -> tuple[Shape, int]:
+    def _value(self, place: SourcePlace, at: int, depth: int) -> tuple[ValueShape, int]:
         """Read the value after a key; it may be missing."""
         if self._letter(at) != ":":
-            return Shape(place), at
+            return ValueShape(place), at
         at = self.blank(at + 1)
         literal, end = self._literal(at)
         if literal is not UNKNOWN:
-            return Shape(place, literal), end
+            return ValueShape(place, literal), end
         if self._letter(at) == "{":
             shape, end = self.object(at, depth + 1)
             if self._letter(self.blank(end)) in {",", "}"}:
-                return Shape(place, UNKNOWN, shape.members, shape.whole), end
-        return Shape(place), self._skip(at, ",}")
+                return ValueShape(place, UNKNOWN, shape.members, shape.whole), end
+        return ValueShape(place), self._skip(at, ",}")
 
     def _key(self, at: int) -> tuple[str | None, int]:
         if match := _STRING.match(self._text, at):

@@ -1,6 +1,6 @@
 """A hook script as facts, in whatever language.
 
-A JSON value in it is a `Shape`: as much as the script's text tells.
+A JSON value in it is a `ValueShape`: as much as the script's text tells.
 
 What the linter reports is a finding: its place, its severity, its reason.
 """
@@ -111,7 +111,7 @@ Literal: TypeAlias = str | int | float | bool | _Unknown | None
 
 
 @frozen
-class Shape:
+class ValueShape:
     """One value.
 
     `members` is None for a value that is no object; each key has its possible shapes. `whole`:
@@ -120,10 +120,10 @@ class Shape:
 
     place: SourcePlace
     literal: Literal = UNKNOWN
-    members: "Mapping[str, tuple[Shape, ...]] | None" = None
+    members: "Mapping[str, tuple[ValueShape, ...]] | None" = None
     whole: bool = True
 
-    def of(self, *path: str) -> "Iterator[Shape]":
+    def of(self, *path: str) -> "Iterator[ValueShape]":
         """Yield the possible shapes of the member at `path`; none if it is missing."""
         if not path:
             yield self
@@ -144,7 +144,7 @@ class Shape:
                 yield place, literal
 
 
-def members(shape: Shape) -> Iterator[tuple[str, SourcePlace]]:
+def members(shape: ValueShape) -> Iterator[tuple[str, SourcePlace]]:
     """Yield the keys of an object, each with the place of its first value."""
     for key, values in (shape.members or {}).items():
         yield key, values[0].place
@@ -175,7 +175,7 @@ class HookAnswer:
 
     place: SourcePlace
     written: Written
-    shapes: tuple[Shape, ...] = ()
+    shapes: tuple[ValueShape, ...] = ()
     behind: SourcePlace | None = None
 
 
@@ -221,7 +221,7 @@ class Source(StrEnum):
 
 
 @frozen
-class Reading:
+class InputRead:
     """A place where the script takes its input; `guarded`: an error there is handled."""
 
     place: SourcePlace
@@ -230,7 +230,7 @@ class Reading:
 
 
 @frozen
-class Script:
+class HookScript:
     """What a script's text says it does.
 
     `words`: its names and texts, to guess its subject. `fields`: what it takes from its input,
@@ -247,7 +247,7 @@ class Script:
     exits: tuple[Exit, ...] = ()
     lapses: tuple[Remark, ...] = ()
     waits: tuple[Wait, ...] = ()
-    readings: tuple[Reading, ...] = ()
+    readings: tuple[InputRead, ...] = ()
     fields: tuple[Named, ...] = ()
     variables: tuple[Named, ...] = ()
     words: frozenset[str] = frozenset()

@@ -245,7 +245,7 @@ def _parse(content: bytes) -> Node:
     return tree.root_node
 
 
-def read_shell(text: str) -> script.Script:
+def read_shell(text: str) -> script.HookScript:
     """Return what a shell script's text says it does.  Raises CannotParseError."""
     tree = ShellTree(text)
     printed = dict(islice(prints(tree), MAX_COMMANDS))
@@ -261,7 +261,7 @@ def read_shell(text: str) -> script.Script:
         )
         for answering in answers
     }
-    return script.Script(
+    return script.HookScript(
         language=script.Language.SHELL,
         shebang=shebang(text),
         answers=tuple(

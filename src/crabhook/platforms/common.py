@@ -8,7 +8,7 @@ from crabhook.model.decision import Beside, Choices, Decision, Reply, Verdict
 from crabhook.model.errors import DecisionError, PayloadError
 from crabhook.model.event import Event, How, ShownField, ToolCall
 from crabhook.model.jsontext import Value, compact, parse_object, text_at
-from crabhook.platforms.event_table import Also, EventRow, Phase, Rows
+from crabhook.platforms.event_table import Also, EventRow, EventTable, Phase
 
 EVENT = "hook_event_name"
 
@@ -43,7 +43,7 @@ def tool_of(fields: Mapping[str, Value]) -> ToolCall | None:
 
 def reader(
     platform: str,
-    rows: Rows[Any],
+    rows: EventTable[Any],
     tool: Callable[[Mapping[str, Value]], ToolCall | None] = tool_of,
 ) -> Callable[[bytes], Event]:
     """Return a reader of an agent's hook input; `rows`: its events, `tool` finds the call."""
@@ -79,7 +79,7 @@ Body: TypeAlias = dict[str, Value]
 
 
 @dataclass(slots=True)
-class Words:
+class ReplyDraft:
     """A reply in the making: the top level, hookSpecificOutput, and how the hook ends."""
 
     top: Body = field(default_factory=dict)

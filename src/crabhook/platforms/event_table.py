@@ -79,7 +79,9 @@ def _reads(specific: str = "", matcher: str = "", values: str = "", **rest: Any)
     return Reads(names(specific), against, names(values), **rest)
 
 
-def read_protocol(name: str, title: str, rows: "Rows[Any]", table: Mapping[str, Any]) -> Protocol:
+def read_protocol(
+    name: str, title: str, rows: "EventTable[Any]", table: Mapping[str, Any]
+) -> Protocol:
     """Return what an agent reads, of these events, as its `protocol.toml` says."""
     switches = tuple(
         (tuple(switch["path"].split(".")), switch["value"], switch["effect"])
@@ -174,13 +176,13 @@ class EventRow(Generic[W]):
     silence_decides: bool = False
 
 
-class Rows(dict[str, EventRow[W]]):
+class EventTable(dict[str, EventRow[W]]):
     """An agent's table of events by name; an event that is not in it is only observed."""
 
     def __missing__(self, name: str) -> EventRow[W]:
         return EventRow()
 
 
-def decided(events: Rows[Any]) -> tuple[str, ...]:
+def decided(events: EventTable[Any]) -> tuple[str, ...]:
     """Return the events that decide a call, each for every tool and in every stance."""
     return tuple(name for name, row in events.items() if row.held is Held.ALWAYS)

@@ -11,7 +11,7 @@ from crabhook.model.card import Stance
 from crabhook.model.errors import InstallError
 from crabhook.model.json_source import Json
 from crabhook.model.jsontext import Value
-from crabhook.platforms.event_table import Held, Patience, Rows, decided
+from crabhook.platforms.event_table import EventTable, Held, Patience, decided
 
 # Agents' timers end here: 2**31 milliseconds, near 24.8 days.
 MAX_TIMEOUT = 2_147_483
@@ -113,7 +113,7 @@ class Installation:
 
 
 def grouped(
-    events: Rows[Any],
+    events: EventTable[Any],
     handler: Callable[[Installation, Patience, str], Group],
     *refused: str,
     **beside: str,
@@ -134,7 +134,7 @@ def grouped(
     return groups
 
 
-def hooked(events: Rows[Any], installation: Installation) -> Iterator[tuple[str, Patience]]:
+def hooked(events: EventTable[Any], installation: Installation) -> Iterator[tuple[str, Patience]]:
     """Yield the events of our hook, those that decide a call first.
 
     An event that can wait gets a waiting hook, even if nobody holds it yet.
@@ -146,13 +146,13 @@ def hooked(events: Rows[Any], installation: Installation) -> Iterator[tuple[str,
             yield name, hook if isinstance(hook, Patience) else waits
 
 
-def waiting(events: Rows[Any]) -> tuple[str, ...]:
+def waiting(events: EventTable[Any]) -> tuple[str, ...]:
     """Return the other hooked events that can wait for the operator."""
     never = (Held.ALWAYS, Held.NEVER)
     return tuple(name for name, row in events.items() if row.held not in never and row.hook is None)
 
 
-def observed(events: Rows[Any]) -> tuple[str, ...]:
+def observed(events: EventTable[Any]) -> tuple[str, ...]:
     """Return the events that are hooked to be shown alone."""
     return tuple(name for name, row in events.items() if isinstance(row.hook, Patience))
 
@@ -183,7 +183,7 @@ def settings_file(
 
 
 @frozen
-class Permission:
+class HookApproval:
     """Whether the agent's user lets our hooks run, if the agent asks.
 
     `let`: None if unknown yet. `what` was found, `means` the consequence, `advice` the remedy;
@@ -261,7 +261,7 @@ class Unseen:
 
 
 @frozen
-class Settings:
+class HookSetup:
     """How crabhook is installed into one agent, and what the doctor has to know of it.
 
     `stances`: those it can be hooked in, the usual one first, and what each means there.
@@ -293,7 +293,7 @@ class Settings:
     beside: str = ""
     switch: str = "\0"
     once: bool = False
-    permitted: Callable[[ConsentSources], Iterator[Permission]] | None = None
+    permitted: Callable[[ConsentSources], Iterator[HookApproval]] | None = None
     brought: Callable[[Around], Iterator[PluginFile]] = lambda _: iter(())
     unseen: tuple[Unseen, ...] = ()
 

@@ -14,10 +14,18 @@ from crabhook.model.card import Stance
 from crabhook.model.decision import Choices, Decision, Reply, Verdict
 from crabhook.model.event import EndScope, Event, ToolCall
 from crabhook.model.jsontext import Value
-from crabhook.platforms.event_table import Also, Held, Phase, Protocol, Rows, decided, read_protocol
+from crabhook.platforms.event_table import (
+    Also,
+    EventTable,
+    Held,
+    Phase,
+    Protocol,
+    decided,
+    read_protocol,
+)
 
 if TYPE_CHECKING:
-    from crabhook.platforms.installation import Settings
+    from crabhook.platforms.installation import HookSetup
 
 
 @frozen
@@ -67,7 +75,7 @@ class Platform:
     title: str
     program: str
     package: str
-    events: Rows[Any]
+    events: EventTable[Any]
     tools: Tools
     read: Callable[[bytes], Event]
     held: Callable[[Event, Stance], Held]
@@ -139,9 +147,9 @@ class Platform:
         return any(Verdict.DENY in row.verdicts for row in before)
 
     @cached_property
-    def settings(self) -> "Settings":
+    def settings(self) -> "HookSetup":
         """How crabhook is installed into it, from `settings.py` of its folder."""
-        settings: Settings = import_module(f"{self.package}.settings").SETTINGS
+        settings: HookSetup = import_module(f"{self.package}.settings").SETTINGS
         return settings
 
     @cached_property

@@ -11,7 +11,7 @@ from crabhook.model.card import Stance
 from crabhook.model.decision import Beside, Choices, Decision, Reply, Verdict
 from crabhook.model.event import EndScope, Event, How, ShownField
 from crabhook.platforms.common import Limits, check_parts, check_reason, check_verdict, reader
-from crabhook.platforms.event_table import EventRow, Held, Patience, Phase, Rows
+from crabhook.platforms.event_table import EventRow, EventTable, Held, Patience, Phase
 from crabhook.platforms.interface import Platform, Tools
 
 QUESTION_TOOL = "toy_ask"
@@ -26,7 +26,7 @@ class Way(Enum):
 
 _CALL: Mapping[Verdict, Way] = {Verdict.ALLOW: Way.SAYS, Verdict.DENY: Way.SAYS}
 
-EVENTS = Rows[Way](
+EVENTS = EventTable[Way](
     {
         "ToyCall": EventRow(Held.ALWAYS, _CALL, phase=Phase.BEFORE),
         "ToyPause": EventRow(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from crabhook.model.card import Stance
 from crabhook.platforms.event_table import Patience
-from crabhook.platforms.installation import Group, Installation, Settings, SettingsScope, grouped
+from crabhook.platforms.installation import Group, HookSetup, Installation, SettingsScope, grouped
 from tests.support.toyagent import EVENTS
 
 
@@ -23,7 +23,7 @@ def settings_path(_: SettingsScope, __: Path, environment: Mapping[str, str]) ->
     return Path(environment["HOME"], ".toy", "settings.json")
 
 
-SETTINGS = Settings(
+SETTINGS = HookSetup(
     stances={Stance.GATE: "Gate: every call of the toy is held."},
     scopes=(SettingsScope.USER,),
     groups=groups,

@@ -12,7 +12,7 @@ from typing import Any
 
 from crabhook.cli import main
 from crabhook.doctor.examination import cases
-from crabhook.doctor.facts import Case, Machine, Wish, machine
+from crabhook.doctor.facts import Case, DoctorTask, ThisMachine, machine
 from crabhook.doctor.finding import Finding, Status
 from tests.support.typist import Typist
 
@@ -70,10 +70,10 @@ class Home:
 
     def case(self, agent: str = "claude", **wish: Any) -> Case:
         """One agent as the doctor finds it."""
-        (found,) = cases(Wish(self.project, agent, **wish), os.environ)
+        (found,) = cases(DoctorTask(self.project, agent, **wish), os.environ)
         return found
 
-    def machine(self, **wish: Any) -> Machine:
+    def machine(self, **wish: Any) -> ThisMachine:
         """The machine as the doctor finds it."""
         case = self.case(**wish)
         return machine(case.wish, [case])
@@ -83,7 +83,9 @@ class Home:
         (finding,) = check(self.case(**wish))
         return finding
 
-    def look_around(self, check: Callable[[Machine], Iterator[Finding]], **wish: Any) -> Finding:
+    def look_around(
+        self, check: Callable[[ThisMachine], Iterator[Finding]], **wish: Any
+    ) -> Finding:
         """The one thing that a check of the machine finds."""
         (finding,) = check(self.machine(**wish))
         return finding

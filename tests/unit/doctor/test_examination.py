@@ -6,13 +6,13 @@ from collections import Counter
 import pytest
 
 from crabhook.doctor.examination import OF_AN_AGENT, OF_THE_MACHINE, cases, examine
-from crabhook.doctor.facts import Wish
+from crabhook.doctor.facts import DoctorTask
 from crabhook.doctor.finding import Finding, Status
 from tests.unit.doctor.home import Home, contents
 
 
 def all_of(home: Home, agent: str | None = None) -> list[Finding]:
-    wish = Wish(home.project, agent, quick=True)
+    wish = DoctorTask(home.project, agent, quick=True)
     return list(examine(cases(wish, os.environ), wish))
 
 
@@ -70,7 +70,7 @@ def test_with_agents_and_no_hooks_the_first_one_is_to_be_hooked(
 
 def test_an_agent_that_is_hooked_is_looked_at_wherever_its_program_is(home: Home) -> None:
     home.install(agent="codex")
-    assert {one.agent.name for one in cases(Wish(home.project), os.environ)} == {"codex"}
+    assert {one.agent.name for one in cases(DoctorTask(home.project), os.environ)} == {"codex"}
 
 
 def test_an_agent_that_is_named_is_the_only_one(home: Home) -> None:

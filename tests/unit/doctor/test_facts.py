@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.doctor.facts import Settings, read
+from crabhook.doctor.facts import InspectedSettings, read
 from crabhook.platforms.installation import SettingsScope
 from tests.unit.doctor.home import Home
 
@@ -54,7 +54,7 @@ def test_a_file_that_cannot_be_used_says_why(tmp_path: Path, text: str, problem:
 
 
 def test_no_file_is_no_problem(tmp_path: Path) -> None:
-    assert read(tmp_path / "none", None) == Settings(tmp_path / "none", None)
+    assert read(tmp_path / "none", None) == InspectedSettings(tmp_path / "none", None)
 
 
 def test_a_timeout_is_in_the_agents_own_unit(home: Home) -> None:

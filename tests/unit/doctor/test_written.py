@@ -5,7 +5,7 @@ import json
 import pytest
 
 from crabhook.doctor.entry import differences, installation
-from crabhook.doctor.facts import Settings, read
+from crabhook.doctor.facts import InspectedSettings, read
 from crabhook.install import program
 from crabhook.install.entries import with_hooks
 from crabhook.model.card import Stance
@@ -35,7 +35,7 @@ def as_installed(agent: str, how: Installation | None = None) -> str:
     return with_hooks("", PLATFORMS[agent].settings.groups(how or made(stance=Stance.GATE)))
 
 
-def found_in(home: Home, text: str) -> Settings:
+def found_in(home: Home, text: str) -> InspectedSettings:
     return read(home.write(home.settings, text), SettingsScope.USER)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from crabhook.hook import _OPTIONS
-from crabhook.install.program import MOVES, Reach, moves
+from crabhook.install.program import MOVES, AffectedHooks, moves
 from crabhook.platforms.claude.settings import groups
 from crabhook.platforms.installation import Installation
 
@@ -24,7 +24,11 @@ def test_what_moves_no_hook_is_not_told() -> None:
     assert [move.name for move in told] == ["CRABHOOK_SERVER", "BASH_FUNC_python%%"]
 
 
-BESIDE = sorted(name for name, one in MOVES.items() if one.reach not in (Reach.EVERY, Reach.UNSAID))
+BESIDE = sorted(
+    name
+    for name, one in MOVES.items()
+    if one.reach not in (AffectedHooks.EVERY, AffectedHooks.UNSAID)
+)
 
 
 @pytest.mark.process

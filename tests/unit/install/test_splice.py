@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crabhook.install.entries import Edit, appending, apply, removal
+from crabhook.install.entries import TextEdit, appending, apply, removal
 from crabhook.model.json_source import parse
 
 containers = st.lists(st.integers(), max_size=6) | st.dictionaries(
@@ -69,4 +69,4 @@ def test_letters_stay_letters() -> None:
 
 
 def test_edits_are_carried_out_in_the_order_of_their_places() -> None:
-    assert apply("abc", [Edit(2, 3, "C"), Edit(0, 1, "A"), Edit(1, 1, "-")]) == "A-bC"
+    assert apply("abc", [TextEdit(2, 3, "C"), TextEdit(0, 1, "A"), TextEdit(1, 1, "-")]) == "A-bC"

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from crabhook.lint.discover import File, Kind, files_below, looks_like_a_hook
+from crabhook.lint.discover import File, FileKind, files_below, looks_like_a_hook
 
 
 def test_folders_of_other_peoples_code_are_passed_over(tmp_path: Path) -> None:
@@ -22,11 +22,11 @@ def test_a_link_to_a_folder_is_not_followed(tmp_path: Path) -> None:
 
 
 def test_a_script_is_a_hook_when_it_speaks_as_one() -> None:
-    def looks(kind: Kind, text: str) -> bool:
+    def looks(kind: FileKind, text: str) -> bool:
         return looks_like_a_hook(File(Path("a"), text, kind))
 
-    assert looks(Kind.SHELL, "jq .tool_input")
-    assert looks(Kind.PYTHON, "sys.stdin; hook_event_name")
-    assert not looks(Kind.PYTHON, "tool_input = None")
-    assert not looks(Kind.SHELL, "echo hello")
-    assert not looks(Kind.JSON, "tool_input")
+    assert looks(FileKind.SHELL, "jq .tool_input")
+    assert looks(FileKind.PYTHON, "sys.stdin; hook_event_name")
+    assert not looks(FileKind.PYTHON, "tool_input = None")
+    assert not looks(FileKind.SHELL, "echo hello")
+    assert not looks(FileKind.JSON, "tool_input")

@@ -4,27 +4,27 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.lint.discover import MAX_BYTES, Kind, kind_of, read_file, shebang
+from crabhook.lint.discover import MAX_BYTES, FileKind, kind_of, read_file, shebang
 from crabhook.lint.script import CannotReadError
 
 
 @pytest.mark.parametrize(
     ("name", "text", "kind"),
     [
-        ("hook", "#!/usr/bin/env python3\n", Kind.PYTHON),
-        ("hook", "#!/usr/bin/env -S uv run --script\n", Kind.PYTHON),
-        ("hook.sh", "#!/usr/bin/env python3\n", Kind.PYTHON),
-        ("hook", "#!/bin/sh\n", Kind.SHELL),
-        ("hook.bash", "x", Kind.SHELL),
-        ("hook.py", "#!/usr/bin/node\n", Kind.PYTHON),
-        ("settings.json", "{}", Kind.JSON),
-        ("config.toml", "", Kind.TOML),
-        ("hook.js", "", Kind.OTHER),
-        ("hook", "", Kind.OTHER),
+        ("hook", "#!/usr/bin/env python3\n", FileKind.PYTHON),
+        ("hook", "#!/usr/bin/env -S uv run --script\n", FileKind.PYTHON),
+        ("hook.sh", "#!/usr/bin/env python3\n", FileKind.PYTHON),
+        ("hook", "#!/bin/sh\n", FileKind.SHELL),
+        ("hook.bash", "x", FileKind.SHELL),
+        ("hook.py", "#!/usr/bin/node\n", FileKind.PYTHON),
+        ("settings.json", "{}", FileKind.JSON),
+        ("config.toml", "", FileKind.TOML),
+        ("hook.js", "", FileKind.OTHER),
+        ("hook", "", FileKind.OTHER),
     ],
 )
 def test_a_file_is_what_its_first_line_says_or_else_its_name(
-    name: str, text: str, kind: Kind
+    name: str, text: str, kind: FileKind
 ) -> None:
     assert kind_of(name, text) is kind
 
@@ -42,7 +42,7 @@ def test_the_text_comes_without_its_byte_order_mark_and_with_its_mode(tmp_path: 
 def test_a_file_past_the_bound_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "hook.py"
     path.write_bytes(b"#" * MAX_BYTES)
-    assert read_file(path).kind is Kind.PYTHON
+    assert read_file(path).kind is FileKind.PYTHON
     path.write_bytes(b"#" * (MAX_BYTES + 1))
     with pytest.raises(CannotReadError, match="larger"):
         read_file(path)

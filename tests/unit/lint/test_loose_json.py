@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabhook.lint.loose_json import HOLE, read_object
-from crabhook.lint.script import UNKNOWN, Shape, SourcePlace
+from crabhook.lint.script import UNKNOWN, SourcePlace, ValueShape
 
 
-def read(text: str) -> Shape | None:
+def read(text: str) -> ValueShape | None:
     return read_object(text, lambda at: SourcePlace(1, at + 1))
 
 
@@ -55,7 +55,9 @@ def test_what_is_only_known_when_it_runs_is_unknown() -> None:
 def test_an_object_that_something_is_added_to_is_not_the_whole_of_it() -> None:
     assert value('{"u": {"a": 1} + .tool_input}', "u") is UNKNOWN
     assert (
-        next((read('{"u": {"a": 1} + .tool_input}') or Shape(SourcePlace(1, 1))).of("u")).members
+        next(
+            (read('{"u": {"a": 1} + .tool_input}') or ValueShape(SourcePlace(1, 1))).of("u")
+        ).members
         is None
     )
 

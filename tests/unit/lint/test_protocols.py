@@ -12,7 +12,7 @@ from crabhook.data_files import tables
 from crabhook.lint.configuration import protocols
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.claude.events import EVENTS
-from crabhook.platforms.event_table import ANY, NOTHING, Protocol, Rows, read_protocol
+from crabhook.platforms.event_table import ANY, NOTHING, EventTable, Protocol, read_protocol
 from tests.unit.lint.corpus import CORPUS
 
 SAMPLES = CORPUS.parent
@@ -92,10 +92,10 @@ def test_a_protocol_with_a_key_that_does_not_exist_or_without_one_that_it_needs_
     None
 ):
     told = {"unit": 1, "timeout": 1, "tools": [], "mcp": "", "decisions": []}
-    assert read_protocol("x", "X", Rows[Enum](), told).tools == frozenset()
+    assert read_protocol("x", "X", EventTable[Enum](), told).tools == frozenset()
     for wrong in (told | {"toolz": []}, {key: told[key] for key in told if key != "unit"}):
         with pytest.raises(TypeError):
-            read_protocol("x", "X", Rows[Enum](), wrong)
+            read_protocol("x", "X", EventTable[Enum](), wrong)
 
 
 @pytest.mark.parametrize("agent", PLATFORMS)

@@ -1,13 +1,21 @@
 """Values as far as they are known, and scripts made of them."""
 
-from crabhook.lint.script import UNKNOWN, Language, Script, Shape, SourcePlace, Wait, members
+from crabhook.lint.script import (
+    UNKNOWN,
+    HookScript,
+    Language,
+    SourcePlace,
+    ValueShape,
+    Wait,
+    members,
+)
 
 HERE, THERE = SourcePlace(1, 1), SourcePlace(2, 1)
-SHAPE = Shape(
+SHAPE = ValueShape(
     HERE,
     members={
-        "a": (Shape(HERE, "x"), Shape(THERE, "y"), Shape(THERE)),
-        "b": (Shape(HERE, members={"c": (Shape(THERE, 1),)}),),
+        "a": (ValueShape(HERE, "x"), ValueShape(THERE, "y"), ValueShape(THERE)),
+        "b": (ValueShape(HERE, members={"c": (ValueShape(THERE, 1),)}),),
     },
 )
 
@@ -15,7 +23,7 @@ SHAPE = Shape(
 def test_a_member_may_be_several_things() -> None:
     assert list(SHAPE.texts("a")) == [(HERE, "x"), (THERE, "y")]
     assert len(list(SHAPE.of("a"))) == 3
-    assert next(iter(Shape(HERE).of())).literal is UNKNOWN
+    assert next(iter(ValueShape(HERE).of())).literal is UNKNOWN
 
 
 def test_a_path_leads_through_objects() -> None:
@@ -31,5 +39,5 @@ def test_members_have_the_place_of_their_first_value() -> None:
 
 def test_the_longest_wait_is_the_one_that_counts() -> None:
     waits = (Wait(HERE, 5, "sleep"), Wait(THERE, 90, "curl"))
-    assert Script(Language.SHELL, waits=waits).longest_wait() == waits[1]
-    assert Script(Language.SHELL).longest_wait() is None
+    assert HookScript(Language.SHELL, waits=waits).longest_wait() == waits[1]
+    assert HookScript(Language.SHELL).longest_wait() is None

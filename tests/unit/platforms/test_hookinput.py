@@ -7,9 +7,9 @@ import pytest
 
 from crabhook.model.errors import PayloadError
 from crabhook.platforms.common import reader
-from crabhook.platforms.event_table import Rows
+from crabhook.platforms.event_table import EventTable
 
-read_event = reader("toy", Rows[Any]())
+read_event = reader("toy", EventTable[Any]())
 
 
 def test_an_input_that_names_its_event_is_read_whole() -> None:

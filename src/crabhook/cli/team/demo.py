@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from crabhook.cli.team.attaching import connected
 from crabhook.cli.team.inviting import let_in
-from crabhook.demo.script import LINES, WAIT, Agent, Read, beside, stage, typed_lines
+from crabhook.demo.script import LINES, WAIT, Read, ScriptedAgent, beside, stage, typed_lines
 from crabhook.install.program import own_command
 from crabhook.model.actor import Operator, Role
 from crabhook.model.decision import Decided
@@ -165,7 +165,7 @@ async def _played(server: str, seats: Sequence[Seat], folder: Path) -> None:
             async with asyncio.timeout(ATTACH_WITHIN):
                 for _ in people:
                     await attached.acquire()
-            agent = Agent(server, folder / "transcript.jsonl", reads)
+            agent = ScriptedAgent(server, folder / "transcript.jsonl", reads)
             await _until_one_ends(agent.play(), *people)
     finally:
         write.close()
@@ -186,11 +186,11 @@ async def _on_screens(runner: Runner, server: str, seats: Sequence[Seat], folder
             await tmux.run("send-keys", "-t", pane, "-l", seat.passphrase)
             await tmux.run("send-keys", "-t", pane, "Enter")
         shown = await tmux.start("-N", "attach-session")  # on this terminal
-        agent = Agent(server, folder / "transcript.jsonl", reads)
+        agent = ScriptedAgent(server, folder / "transcript.jsonl", reads)
         await _until_one_ends(shown.wait(), _acted(runner, agent))
 
 
-async def _acted(runner: Runner, agent: Agent) -> None:
+async def _acted(runner: Runner, agent: ScriptedAgent) -> None:
 
     async def attached() -> bool:
         return runner.attendance.desks == len(PEOPLE)

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from crabhook import config
-from crabhook.doctor.facts import Machine
+from crabhook.doctor.facts import ThisMachine
 from crabhook.doctor.finding import Finding, chmod_command, make_finding, move_away_command
 from crabhook.store.interface import Query, StoreError
 from crabhook.store.opening import Place, is_shared, open_history
@@ -21,7 +21,7 @@ _FILES = tuple(f"record.{end}" for end in ("db", "db-wal", "db-shm", "head", "ke
 LAST, QUICK_LAST = 50_000, 1_000  # records that are verified of a longer record, or quickly
 
 
-def writable(_: Machine) -> Iterator[Finding]:
+def writable(_: ThisMachine) -> Iterator[Finding]:
     """Whether the server can write its record, and nobody else can read it."""
     folder = config.state_folder()
     if is_shared(place := record_place()):
@@ -79,7 +79,7 @@ def _unwritable(folder: Path) -> Iterator[Finding]:
         yield make_finding("record.writable", "open", mend, what=what)
 
 
-def room(_: Machine) -> Iterator[Finding]:
+def room(_: ThisMachine) -> Iterator[Finding]:
     """Whether there is room for the record on its disk."""
     if is_shared(record_place()):
         return
@@ -91,7 +91,7 @@ def room(_: Machine) -> Iterator[Finding]:
     yield make_finding("record.room", room, "", figures, free=free / 1e6, folder=folder)
 
 
-def whole(machine: Machine) -> Iterator[Finding]:
+def whole(machine: ThisMachine) -> Iterator[Finding]:
     """Whether the record is what was written: its chain, and the head kept apart."""
     folder, place = config.state_folder(), record_place()
     here = not is_shared(place)

@@ -33,13 +33,13 @@ MAX_DEPTH = 50
 
 
 @frozen
-class Item:
+class SourceValue:
     """One value: as plain Python, and with its members or its items."""
 
     place: SourcePlace
     value: Value
-    members: "Mapping[str, Item]" = field(default_factory=dict)
-    items: "tuple[Item, ...]" = ()
+    members: "Mapping[str, SourceValue]" = field(default_factory=dict)
+    items: "tuple[SourceValue, ...]" = ()
     key_places: Mapping[str, SourcePlace] = field(default_factory=dict)
 
     def text(self, key: str) -> str:
@@ -52,7 +52,7 @@ class Item:
         return self.key_places.get(key, self.place)
 
 
-def read_json(text: str, *, comments: bool = False) -> Item:
+def read_json(text: str, *, comments: bool = False) -> SourceValue:
     """Return the content of JSON, or raise CannotParseError; `comments`: the agent allows them."""
     text = _COMMENT.sub(lambda m: m[1] or re.sub(r"[^\n]", " ", m[0]), text) if comments else text
     try:
@@ -64,7 +64,7 @@ def read_json(text: str, *, comments: bool = False) -> Item:
     return _json_item(document, [0, *(line_end.end() for line_end in re.finditer("\n", text))])
 
 
-def _json_item(node: Node, starts: Sequence[int]) -> Item:
+def _json_item(node: Node, starts: Sequence[int]) -> SourceValue:
     """Return a node of a document; `starts`: the offsets of the document's lines."""
 
     def place(offset: int) -> SourcePlace:
@@ -74,20 +74,22 @@ def _json_item(node: Node, starts: Sequence[int]) -> Item:
     at, value = place(node.start), node.value
     inner = [(element.key, _json_item(element.node, starts)) for element in node.elements]
     if isinstance(value, list):
-        return Item(
+        return SourceValue(
             at, [member.value for _, member in inner], items=tuple(member for _, member in inner)
         )
     if isinstance(value, dict):
         keys = {element.key: place(element.start) for element in node.elements}
-        return Item(at, {key: member.value for key, member in inner}, dict(inner), key_places=keys)
+        return SourceValue(
+            at, {key: member.value for key, member in inner}, dict(inner), key_places=keys
+        )
     if isinstance(value, Number):
         text = value.literal
         whole = len(text) < 20 and text.lstrip("-").isdigit()
-        return Item(at, int(text) if whole else float(text))
-    return Item(at, value)
+        return SourceValue(at, int(text) if whole else float(text))
+    return SourceValue(at, value)
 
 
-def read_toml(text: str) -> Item:
+def read_toml(text: str) -> SourceValue:
     """Return the content of TOML, or raise CannotParseError, with the place if known."""
     try:
         values = tomllib.loads(text)
@@ -100,7 +102,7 @@ def read_toml(text: str) -> Item:
 
 def _toml_item(
     value: object, path: KeyPath, places: Mapping[KeyPath, SourcePlace], outer: SourcePlace
-) -> Item:
+) -> SourceValue:
     if len(path) > MAX_DEPTH:
         raise CannotParseError(f"it is nested deeper than {MAX_DEPTH} levels", outer)
     place = places.get(path, outer)
@@ -109,14 +111,16 @@ def _toml_item(
             key: _toml_item(member, (*path, key), places, place) for key, member in value.items()
         }
         keys = {key: item.place for key, item in members.items()}
-        return Item(place, {k: m.value for k, m in members.items()}, members, key_places=keys)
+        return SourceValue(
+            place, {k: m.value for k, m in members.items()}, members, key_places=keys
+        )
     if isinstance(value, list):
         items = tuple(
             _toml_item(member, (*path, n), places, place) for n, member in enumerate(value)
         )
         place = places.get(path, items[0].place if items else outer)
-        return Item(place, [item.value for item in items], items=items)
-    return Item(place, value if isinstance(value, bool | int | float | str) else str(value))
+        return SourceValue(place, [item.value for item in items], items=items)
+    return SourceValue(place, value if isinstance(value, bool | int | float | str) else str(value))
 
 
 def _places(text: str) -> Mapping[KeyPath, SourcePlace]:
@@ -153,7 +157,7 @@ _NEEDED = {
     "prompt": ("prompt",),
     "agent": ("prompt",),
 }
-_NOTHING = Item(START, None)
+_NOTHING = SourceValue(START, None)
 
 
 @frozen
@@ -162,7 +166,7 @@ class Handler:
 
     event: str
     matcher: str | None
-    item: Item
+    item: SourceValue
 
     @property
     def type(self) -> str:
@@ -235,7 +239,7 @@ def protocol_by_path(path: Path) -> Protocol | None:
     return next(named, None)
 
 
-def protocol_of(path: Path, root: Item) -> Protocol:
+def protocol_of(path: Path, root: SourceValue) -> Protocol:
     """Return the agent that a configuration is for: by its folder, its keys, its events."""
     if (by_path := protocol_by_path(path)) is not None:
         return by_path
@@ -248,12 +252,12 @@ def protocol_of(path: Path, root: Item) -> Protocol:
     return max(agents, key=lambda agent: len(set(hooks.members) & set(agent.events)))
 
 
-def registers_hooks(root: Item) -> bool:
+def registers_hooks(root: SourceValue) -> bool:
     """Whether a file is a hook configuration at all, or has a say in the hooks of another."""
     return isinstance(root.members.get("hooks", _NOTHING).value, dict) or any(_moves(root))
 
 
-def read_configuration(path: Path, root: Item, protocol: Protocol) -> Configuration:
+def read_configuration(path: Path, root: SourceValue, protocol: Protocol) -> Configuration:
     """Return what `root` registers with the agent."""
     read = Configuration(path, protocol)
     _ConfigurationReader(read).root(root)
@@ -268,7 +272,7 @@ class _ConfigurationReader:
     def __init__(self, read: Configuration) -> None:
         self._read = read
 
-    def root(self, root: Item) -> None:
+    def root(self, root: SourceValue) -> None:
         if self._wrong(root, dict, "the whole file", "an object"):
             return
         hooks = root.members.get("hooks")
@@ -281,7 +285,7 @@ class _ConfigurationReader:
             for group in groups.items:
                 self._group(name, group)
 
-    def _group(self, event: str, group: Item) -> None:
+    def _group(self, event: str, group: SourceValue) -> None:
         if self._wrong(group, dict, f"a matcher group of {event}", "an object"):
             return
         matcher = group.members.get("matcher")
@@ -313,23 +317,23 @@ class _ConfigurationReader:
         if "timeout" in item.members and (handler.timeout is None or handler.timeout <= 0):
             self._fault(item, '"timeout" is not a positive number', "timeout")
 
-    def _wrong(self, item: Item, kind: type, what: str, should_be: str) -> bool:
+    def _wrong(self, item: SourceValue, kind: type, what: str, should_be: str) -> bool:
         if isinstance(item.value, kind):
             return False
         self._fault(item, f"{what} is not {should_be}")
         return True
 
-    def _fault(self, item: Item, message: str, key: str = "") -> None:
+    def _fault(self, item: SourceValue, message: str, key: str = "") -> None:
         self._read.faults.append(Remark(item.where(key) if key else item.place, message))
 
 
-def _moves(root: Item) -> Iterator[tuple[Move, Remark]]:
+def _moves(root: SourceValue) -> Iterator[tuple[Move, Remark]]:
     variables = root.members.get("env", _NOTHING)
     for move in moves(variables.members):
         yield move, Remark(variables.where(move.name), f"env sets {move.name}: {move.effect}")
 
 
-def _switches(root: Item, protocol: Protocol) -> Iterator[Remark]:
+def _switches(root: SourceValue, protocol: Protocol) -> Iterator[Remark]:
     for path, value, effect in protocol.switches:
         item, place = root, root.place
         for key in path:

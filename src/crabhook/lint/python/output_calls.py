@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from crabhook.lint.loose_json import HOLE, read_answer
 from crabhook.lint.python.tree import Scope, Tree
-from crabhook.lint.script import UNKNOWN, HookAnswer, Shape, SourcePlace, Written
+from crabhook.lint.script import UNKNOWN, HookAnswer, SourcePlace, ValueShape, Written
 
 MAX_NESTED = 8  # of objects in objects; an answer has three
 MAX_READ = 2000  # expressions of one script; one answer takes ten
@@ -36,24 +36,24 @@ class ValueReader:
         self._left = MAX_READ
         self._additions = _additions(tree)
 
-    def shapes(self, node: ast.expr, depth: int = 0) -> tuple[Shape, ...]:
+    def shapes(self, node: ast.expr, depth: int = 0) -> tuple[ValueShape, ...]:
         """Return what `node` may be; at the least one value, known or not."""
         self._left -= 1
         if depth > MAX_NESTED or self._left < 0:
-            return (Shape(self._tree.place(node)),)
+            return (ValueShape(self._tree.place(node)),)
         grown = _name(node)
         shapes = []
         for expression in self._tree.follow(node):
             self._left -= 1
             shape = self._shape(expression, depth)
             shapes.append(self._grown(shape, expression, grown, depth))
-        return tuple(shapes) or (Shape(self._tree.place(node)),)
+        return tuple(shapes) or (ValueShape(self._tree.place(node)),)
 
-    def _shape(self, node: ast.expr, depth: int) -> Shape:
+    def _shape(self, node: ast.expr, depth: int) -> ValueShape:
         place = self._tree.place(node)
         match node:
             case ast.Constant(value=None | str() | int() | float() as value):
-                return Shape(place, value)
+                return ValueShape(place, value)
             case ast.Dict(keys=keys, values=values):
                 return self._display(place, list(zip(keys, values, strict=True)), depth)
             case ast.Call(func=ast.Name(id="dict"), args=args, keywords=keywords):
@@ -62,13 +62,13 @@ class ValueReader:
                 return replace(display, whole=display.whole and not args)
             case ast.BinOp(op=ast.BitOr(), right=ast.Dict() as right):
                 return replace(self._shape(right, depth), whole=False)
-        return Shape(place)
+        return ValueShape(place)
 
     def _display(
         self, place: SourcePlace, items: Sequence[tuple[ast.expr | None, ast.expr]], depth: int
-    ) -> Shape:
+    ) -> ValueShape:
         """Return the object of a dict display; a key of None is `**`."""
-        members: dict[str, tuple[Shape, ...]] = {}
+        members: dict[str, tuple[ValueShape, ...]] = {}
         whole = True
         for key, value in items:
             shapes = self.shapes(value, depth + 1)
@@ -81,9 +81,9 @@ class ValueReader:
                         members[name] = (*members.get(name, ()), *values)
             else:
                 whole = False
-        return Shape(place, UNKNOWN, members, whole)
+        return ValueShape(place, UNKNOWN, members, whole)
 
-    def _grown(self, shape: Shape, node: ast.expr, name: str, depth: int) -> Shape:
+    def _grown(self, shape: ValueShape, node: ast.expr, name: str, depth: int) -> ValueShape:
         """Add to an object what the script puts into it under its name."""
         if shape.members is None:
             return shape
@@ -105,7 +105,7 @@ class ValueReader:
                 members[key] = tuple(
                     replace(member, whole=False) for member in members.get(key, ())
                 )
-        return Shape(shape.place, UNKNOWN, members, whole)
+        return ValueShape(shape.place, UNKNOWN, members, whole)
 
     def text(self, node: ast.expr) -> str:
         """Return all possible texts of `node`, with holes for unknown parts."""
@@ -186,7 +186,7 @@ def _key(node: ast.Subscript) -> str | None:
     return key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else None
 
 
-def _placed(shapes: tuple[Shape, ...], place: SourcePlace) -> tuple[Shape, ...]:
+def _placed(shapes: tuple[ValueShape, ...], place: SourcePlace) -> tuple[ValueShape, ...]:
     """Give values the place where they are used, not where they were written."""
     return tuple(replace(shape, place=place) for shape in shapes)
 

@@ -28,11 +28,11 @@ _SECONDS = tuple(
 _METHODS = frozenset({"communicate", "wait", "join"})
 
 
-def readings(tree: Tree) -> Iterator[tuple[ast.Call, script.Reading]]:
+def readings(tree: Tree) -> Iterator[tuple[ast.Call, script.InputRead]]:
     """Yield the calls that read the input, and how."""
     for node in tree.nodes:
         if isinstance(node, ast.Call) and (source := _source(tree, node)):
-            yield node, script.Reading(tree.place(node), source, _guarded(tree, node, ()))
+            yield node, script.InputRead(tree.place(node), source, _guarded(tree, node, ()))
 
 
 def asked(tree: Tree, inputs: Sequence[ast.Call]) -> tuple[list[script.Named], list[script.Named]]:
@@ -145,7 +145,7 @@ def _number(value: object) -> float | None:
     return float(value) if 0 <= value < 1e9 else None
 
 
-def read_python(text: str) -> script.Script:
+def read_python(text: str) -> script.HookScript:
     """Return what a Python script's text says it does.  Raises CannotParseError."""
     try:
         return _read(Tree(text), text)
@@ -153,13 +153,13 @@ def read_python(text: str) -> script.Script:
         raise script.CannotParseError("it is nested deeper than can be read") from error
 
 
-def _read(tree: Tree, text: str) -> script.Script:
+def _read(tree: Tree, text: str) -> script.HookScript:
     output = output_of(tree)
     inputs = dict(readings(tree))
     agents = [call for call, reading in inputs.items() if reading.source is script.Source.JSON]
     fields, variables = asked(tree, agents)
     left = tuple(exits(tree, output))
-    return script.Script(
+    return script.HookScript(
         language=script.Language.PYTHON,
         shebang=shebang(text),
         answers=tuple(_answers(tree, output)),

@@ -6,7 +6,7 @@ from crabhook.data_files import tables
 from crabhook.lint.configuration import protocols
 from crabhook.lint.configuration.command import listed, near_name
 from crabhook.lint.rules.subjects import Hook, script_rule
-from crabhook.lint.script import Remark, Shape, Source, Written, members
+from crabhook.lint.script import Remark, Source, ValueShape, Written, members
 
 _SPECIFIC = "hookSpecificOutput"
 _INPUT = "updatedInput"
@@ -147,7 +147,7 @@ def _void_to_codex(hook: Hook) -> Iterator[Remark]:
             yield from _void_beside(shape)
 
 
-def _void_permission(specific: Shape) -> Iterator[Remark]:
+def _void_permission(specific: ValueShape) -> Iterator[Remark]:
     keys = specific.members or {}
     for place, value in specific.texts("permissionDecision"):
         if value == "deny" and "permissionDecisionReason" not in keys and specific.whole:
@@ -158,7 +158,7 @@ def _void_permission(specific: Shape) -> Iterator[Remark]:
             yield Remark(place, f"permissionDecision {value!r} is not supported")
 
 
-def _void_beside(shape: Shape) -> Iterator[Remark]:
+def _void_beside(shape: ValueShape) -> Iterator[Remark]:
     """Find members that make a decision beside them void."""
     for key, value in (("continue", False), ("suppressOutput", True)):
         for place, literal in shape.literals(key):

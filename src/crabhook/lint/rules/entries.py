@@ -5,16 +5,16 @@ from functools import partial
 from itertools import combinations
 
 from crabhook.install.entries import is_ours
-from crabhook.install.program import Reach
+from crabhook.install.program import AffectedHooks
 from crabhook.lint.configuration import command
 from crabhook.lint.configuration.read import Handler
 from crabhook.lint.rules.subjects import Hook, Setup, setup_rule
-from crabhook.lint.script import Remark, Script
+from crabhook.lint.script import HookScript, Remark
 from crabhook.platforms.event_table import ANY, NOTHING, Protocol
 
 _QUARTER, _DAY = 900, 86_400
 _NEVER = {"http": {"SessionStart", "Setup"}, "agent": {"PermissionRequest"}}
-_INSTALLED = (Reach.EVERY, Reach.UNSAID)
+_INSTALLED = (AffectedHooks.EVERY, AffectedHooks.UNSAID)
 _NO_FAILURE = frozenset({"Stop", "SubagentStop", "TaskCompleted", "TeammateIdle"})
 
 
@@ -213,7 +213,7 @@ def _two_rewriters(setup: Setup) -> Iterator[Remark]:
             yield Remark(other.handler.item.place, message)
 
 
-def _answers_with(script: Script | None, paths: Iterable[Sequence[str]]) -> bool:
+def _answers_with(script: HookScript | None, paths: Iterable[Sequence[str]]) -> bool:
     """Whether a script may answer with a member at one of these paths."""
     hook = Hook(script) if script is not None else None
     return hook is not None and any(any(True for _ in hook.shapes(*path)) for path in paths)

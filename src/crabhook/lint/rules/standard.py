@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from crabhook.lint.configuration import protocols
 from crabhook.lint.rules import entries
 from crabhook.lint.rules.subjects import Hook, Setup, script_rule, setup_rule
-from crabhook.lint.script import START, Language, Remark, Shape, Source, SourcePlace, Written
+from crabhook.lint.script import START, Language, Remark, Source, SourcePlace, ValueShape, Written
 
 SHEBANG = "#!/usr/bin/env python3"
 LIMIT_MS = 60_000
@@ -117,7 +117,7 @@ def _has_action(hook: Hook) -> Iterator[Remark]:
             yield Remark(place, what)
 
 
-def _amiss(shape: Shape, place: SourcePlace) -> Iterator[tuple[SourcePlace, str]]:
+def _amiss(shape: ValueShape, place: SourcePlace) -> Iterator[tuple[SourcePlace, str]]:
     if shape.members is None:
         return
     if shape.whole and "action" not in shape.members:

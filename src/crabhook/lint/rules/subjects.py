@@ -8,7 +8,7 @@ from crabhook.data_files import tables
 from crabhook.datatypes import frozen
 from crabhook.lint.configuration.command import Program
 from crabhook.lint.configuration.read import Configuration, Handler
-from crabhook.lint.script import LintRule, Remark, Script, Severity, Shape, SourcePlace
+from crabhook.lint.script import HookScript, LintRule, Remark, Severity, SourcePlace, ValueShape
 from crabhook.platforms.event_table import Protocol
 
 
@@ -19,7 +19,7 @@ class Hook:
     `events`: those for which a configuration surely registers it; none without one.
     """
 
-    script: Script
+    script: HookScript
     protocol: Protocol | None = None
     events: frozenset[str] = frozenset()
 
@@ -27,7 +27,7 @@ class Hook:
         """Whether it is surely for one of these agents."""
         return self.protocol is not None and self.protocol.name in names
 
-    def shapes(self, *path: str) -> Iterator[Shape]:
+    def shapes(self, *path: str) -> Iterator[ValueShape]:
         """Yield the objects that it may answer with, or what their members at `path` may be."""
         for answer in self.script.answers:
             for shape in answer.shapes:
@@ -49,7 +49,7 @@ class Run:
 
     handler: Handler
     program: Program | None = None
-    script: Script | None = None
+    script: HookScript | None = None
     missing: bool = False
     executable: bool = True
 

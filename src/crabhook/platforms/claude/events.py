@@ -17,10 +17,10 @@ from crabhook.platforms.event_table import (
     TELL,
     Also,
     EventRow,
+    EventTable,
     Held,
     Patience,
     Phase,
-    Rows,
 )
 
 
@@ -109,7 +109,7 @@ _SERVED: Mapping[str, ShownField] = {
 # want to ask about a call that was allowed there: then its PermissionRequest
 # is told the same, and nobody is asked twice.
 # fmt: off
-EVENTS = Rows[Way]({
+EVENTS = EventTable[Way]({
     # tools
     "PreToolUse": EventRow(_ALWAYS, _CALL, ALL, phase=Phase.BEFORE, tells=_SERVED),
     "PermissionRequest": EventRow(  # halted by a denial alone, as interrupt

@@ -21,9 +21,9 @@ from crabhook.platforms.event_table import Patience, decided
 from crabhook.platforms.installation import (
     Around,
     Group,
+    HookSetup,
     Installation,
     PluginFile,
-    Settings,
     SettingsScope,
     Transport,
     Unseen,
@@ -263,7 +263,7 @@ def _loopback(host: str) -> bool:
     return host == "localhost" or (number is not None and number.is_loopback)
 
 
-SETTINGS = Settings(
+SETTINGS = HookSetup(
     stances={
         Stance.COMPANION: "Companion: Claude Code asks its own user as always, the operator "
         "may answer too, and the first answer wins.  What your rules deny or want asked is "

@@ -159,7 +159,7 @@ BLOCKED = 2  # the exit code that blocks; the reason is read from standard error
 
 def write(event: Event, decision: Decision) -> Reply:
     """Return the reply that tells Claude Code the decision; no opinion is silence."""
-    row, words = events.EVENTS[event.name], common.Words()
+    row, words = events.EVENTS[event.name], common.ReplyDraft()
     way = row.verdicts.get(decision.verdict, events.Way.SILENCE)
     if left_to_request(event, decision):
         way = events.Way.SILENCE
@@ -189,7 +189,7 @@ def left_to_request(event: Event, decision: Decision) -> bool:
     return decision.verdict is Verdict.ALLOW and (changed or bool(decision.permissions))
 
 
-def _verdict(words: common.Words, way: events.Way, event: Event, decision: Decision) -> None:
+def _verdict(words: common.ReplyDraft, way: events.Way, event: Event, decision: Decision) -> None:
     match way:
         case events.Way.SILENCE:
             words.pass_on(decision)
@@ -208,7 +208,7 @@ def _verdict(words: common.Words, way: events.Way, event: Event, decision: Decis
             words.specific["retry"] = True
 
 
-def _permission(words: common.Words, event: Event, decision: Decision) -> None:
+def _permission(words: common.ReplyDraft, event: Event, decision: Decision) -> None:
     words.specific["permissionDecision"] = str(decision.verdict)
     if decision.reason:
         words.specific["permissionDecisionReason"] = decision.reason
@@ -216,7 +216,7 @@ def _permission(words: common.Words, event: Event, decision: Decision) -> None:
         words.specific["updatedInput"] = updated
 
 
-def _decision(words: common.Words, event: Event, decision: Decision) -> None:
+def _decision(words: common.ReplyDraft, event: Event, decision: Decision) -> None:
     body: common.Body = {"behavior": decision.verdict.value}
     if decision.verdict is Verdict.DENY:
         body["message"] = decision.reason

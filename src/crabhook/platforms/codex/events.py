@@ -26,10 +26,10 @@ from crabhook.platforms.event_table import (
     TELL,
     Also,
     EventRow,
+    EventTable,
     Held,
     Patience,
     Phase,
-    Rows,
 )
 
 
@@ -69,7 +69,7 @@ _AT_THE_DOOR = Patience(timeout=3, client=2)
 # every call, and can deny it or change it: the gate holds it, and a companion's
 # rules are asked there.
 # fmt: off
-EVENTS = Rows[Way]({
+EVENTS = EventTable[Way]({
     # tools
     "PreToolUse": EventRow(_ALWAYS, _CALL, TELL, phase=Phase.BEFORE),
     "PermissionRequest": EventRow(_ALWAYS, _REQUEST, Also.USER, phase=Phase.ASKING),

@@ -19,10 +19,10 @@ from crabhook.platforms.event_table import Patience, decided
 from crabhook.platforms.installation import (
     ConsentSources,
     Group,
+    HookApproval,
+    HookSetup,
     Installation,
-    Permission,
     Registered,
-    Settings,
     SettingsScope,
     grouped,
     settings_file,
@@ -93,7 +93,7 @@ def _handler(installation: Installation, patience: Patience, event: str) -> Grou
 groups = grouped(EVENTS, _handler)
 
 
-def permitted(sources: ConsentSources) -> Iterator[Permission]:
+def permitted(sources: ConsentSources) -> Iterator[HookApproval]:
     """Say whether the user has reviewed the hooks: Codex 0.169 keeps a hash of each in config.toml.
 
     It hashes the definition as JSON with sorted keys.
@@ -107,14 +107,14 @@ def permitted(sources: ConsentSources) -> Iterator[Permission]:
         elif kept != _hash(hook):
             changed.append(hook.event)
     if not (missing or changed):
-        yield Permission(let=True, what="its user has reviewed the hooks as they are")
+        yield HookApproval(let=True, what="its user has reviewed the hooks as they are")
         return
     what = "not reviewed as they are"
     means = "Codex skips these hooks, in `codex exec` without a word"
     advice = "it asks when it begins: trust crabhook's hooks there, or with /hooks"
     # Another version may hash otherwise; one that has never heard of them skips them for sure.
     let = False if missing else None
-    yield Permission(let, what, means, advice, events=(*missing, *changed))
+    yield HookApproval(let, what, means, advice, events=(*missing, *changed))
 
 
 def _hashes(sources: ConsentSources) -> Mapping[str, str]:
@@ -148,7 +148,7 @@ def _plain(value: Json) -> object:
     return json.loads(value.literal) if isinstance(value, Number) else value
 
 
-SETTINGS = Settings(
+SETTINGS = HookSetup(
     stances={
         Stance.COMPANION: "Companion: what Codex would ask its own user is held for the "
         "operator first; Codex's dialog comes up when the operator passes.  What your rules "

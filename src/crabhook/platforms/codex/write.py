@@ -160,7 +160,7 @@ _UNSAID = "The operator gave no reason."
 
 def write(event: Event, decision: Decision) -> Reply:
     """Return the reply that tells Codex the decision; no opinion is silence."""
-    row, words = events.EVENTS[event.name], common.Words()
+    row, words = events.EVENTS[event.name], common.ReplyDraft()
     _verdict(words, event, decision)
     answered = (
         decision.updated_input is not None and event.name == "PreToolUse" and events.asks(event)
@@ -191,7 +191,7 @@ def _asks_for(event: Event, decision: Decision) -> bool:
     )
 
 
-def _verdict(words: common.Words, event: Event, decision: Decision) -> None:
+def _verdict(words: common.ReplyDraft, event: Event, decision: Decision) -> None:
     match _way(event, decision):
         case events.Way.SILENCE:
             words.pass_on(decision)
@@ -207,7 +207,7 @@ def _verdict(words: common.Words, event: Event, decision: Decision) -> None:
             words.top |= {"decision": "block", "reason": _said(decision.reason)}
 
 
-def _permission(words: common.Words, event: Event, decision: Decision) -> None:
+def _permission(words: common.ReplyDraft, event: Event, decision: Decision) -> None:
     if decision.verdict is Verdict.DENY or decision.updated_input is None:
         _deny(words, decision.reason)
     elif events.asks(event):
@@ -218,7 +218,7 @@ def _permission(words: common.Words, event: Event, decision: Decision) -> None:
         words.specific["updatedInput"] = dict(decision.updated_input)
 
 
-def _deny(words: common.Words, reason: str) -> None:
+def _deny(words: common.ReplyDraft, reason: str) -> None:
     words.specific["permissionDecision"] = "deny"
     words.specific["permissionDecisionReason"] = _said(reason)
 

@@ -17,10 +17,10 @@ from crabhook.platforms.event_table import (
     TELL,
     Also,
     EventRow,
+    EventTable,
     Held,
     Patience,
     Phase,
-    Rows,
 )
 
 
@@ -45,7 +45,7 @@ _ALWAYS, _ASKED = Held.ALWAYS, Held.ON_REQUEST
 _SOON = Patience(timeout=10, client=5)
 
 # fmt: off
-EVENTS = Rows[Way]({
+EVENTS = EventTable[Way]({
     # tools.  Nobody can answer a call at the agent while its hook is asked, so
     # a result never speaks of a call that waits: it is that of a twin.
     "BeforeTool": EventRow(_ALWAYS, _CALL, HALT, phase=Phase.BEFORE),

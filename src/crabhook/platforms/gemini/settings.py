@@ -19,10 +19,10 @@ from crabhook.platforms.installation import (
     Around,
     ConsentSources,
     Group,
+    HookApproval,
+    HookSetup,
     Installation,
-    Permission,
     PluginFile,
-    Settings,
     SettingsScope,
     grouped,
     settings_file,
@@ -79,7 +79,7 @@ def _handler(installation: Installation, patience: Patience, event: str) -> Grou
 groups = grouped(EVENTS, _handler, "$", "with which Gemini CLI names variables", matcher="*")
 
 
-def permitted(sources: ConsentSources) -> Iterator[Permission]:
+def permitted(sources: ConsentSources) -> Iterator[HookApproval]:
     """Say whether the project is in a trusted folder, without which no hook runs.
 
     The longest folder in trustedFolders.json above the project counts;
@@ -90,19 +90,19 @@ def permitted(sources: ConsentSources) -> Iterator[Permission]:
         trust = _trust(sources, folders)
     except (OSError, ValueError, InstallError) as error:
         what = f"{folders} cannot be read: {error}"
-        yield Permission(let=None, what=what, edit=folders, readable=False)
+        yield HookApproval(let=None, what=what, edit=folders, readable=False)
         return
     means = f"Gemini CLI runs no hook at all in {sources.project}, and says nothing"
     if trust == "DO_NOT_TRUST":
-        yield Permission(
+        yield HookApproval(
             let=False, what=f"{folders} says not to trust this folder", means=means, edit=folders
         )
     elif trust == "":
         what = "nobody has said yet whether this folder is trusted"
         advice = "it asks when it begins; in a folder where you use it no other way, /permissions"
-        yield Permission(let=None, what=what, means=means, advice=advice)
+        yield HookApproval(let=None, what=what, means=means, advice=advice)
     else:
-        yield Permission(let=True, what=f"{sources.project} is a folder that it trusts")
+        yield HookApproval(let=True, what=f"{sources.project} is a folder that it trusts")
 
 
 def _trust(sources: ConsentSources, folders: Path) -> str | None:
@@ -166,7 +166,7 @@ def _is_on(rules: list[Value], project: Path) -> bool:
     return not (fitting and fitting[-1].startswith("!"))
 
 
-SETTINGS = Settings(
+SETTINGS = HookSetup(
     stances={
         Stance.GATE: "Gate: every tool call is held for the operator before Gemini CLI's own "
         "policy sees it.",

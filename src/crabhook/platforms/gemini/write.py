@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from crabhook.model.decision import Decision, Reply, Verdict
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value, compact, object_at
-from crabhook.platforms.common import Body, Words
+from crabhook.platforms.common import Body, ReplyDraft
 from crabhook.platforms.event_table import Also
 from crabhook.platforms.gemini.events import EVENTS, QUESTION_TOOL, Way, is_call_of
 
@@ -22,7 +22,7 @@ _OPENING = (
 
 def write(event: Event, decision: Decision) -> Reply:
     """Return the reply that tells Gemini CLI the decision; no opinion is an empty object."""
-    row, words = EVENTS[event.name], Words()
+    row, words = EVENTS[event.name], ReplyDraft()
     way = row.verdicts.get(decision.verdict, Way.NOTHING)
     if way is Way.DENY:
         _deny(words, decision.reason)
@@ -42,11 +42,11 @@ def write(event: Event, decision: Decision) -> Reply:
     return Reply({**words.top, **specific})
 
 
-def _deny(words: Words, reason: str) -> None:
+def _deny(words: ReplyDraft, reason: str) -> None:
     words.top |= {"decision": "deny", "reason": reason}
 
 
-def _changed(words: Words, event: Event, decision: Decision) -> None:
+def _changed(words: ReplyDraft, event: Event, decision: Decision) -> None:
     """Write what an allow changes."""
     if decision.verdict is not Verdict.ALLOW:
         return

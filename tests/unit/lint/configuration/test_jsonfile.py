@@ -2,7 +2,7 @@
 
 import pytest
 
-from crabhook.lint.configuration.read import Item, read_json
+from crabhook.lint.configuration.read import SourceValue, read_json
 from crabhook.lint.script import START, CannotParseError, SourcePlace
 
 
@@ -37,5 +37,5 @@ def test_a_number_of_any_size_is_read(literal: str) -> None:
 
 
 def test_an_item_gives_texts_alone_as_texts() -> None:
-    item = Item(START, {"a": 1}, {"a": Item(START, 1), "b": Item(START, "x")})
+    item = SourceValue(START, {"a": 1}, {"a": SourceValue(START, 1), "b": SourceValue(START, "x")})
     assert (item.text("a"), item.text("b"), item.text("c")) == ("", "x", "")

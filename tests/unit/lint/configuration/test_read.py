@@ -8,7 +8,7 @@ from crabhook.lint.configuration import protocols
 from crabhook.lint.configuration.read import (
     Configuration,
     Handler,
-    Item,
+    SourceValue,
     protocol_by_path,
     protocol_of,
     read_configuration,
@@ -127,5 +127,8 @@ def test_a_handler_has_as_long_as_its_agent_gives_it(
     agent: str, event: str, timeout: int | None, seconds: float
 ) -> None:
     value: dict[str, Value] = {} if timeout is None else {"timeout": timeout}
-    members = {key: Item(START, one) for key, one in value.items()}
-    assert Handler(event, None, Item(START, value, members)).seconds(protocols()[agent]) == seconds
+    members = {key: SourceValue(START, one) for key, one in value.items()}
+    assert (
+        Handler(event, None, SourceValue(START, value, members)).seconds(protocols()[agent])
+        == seconds
+    )

@@ -11,8 +11,8 @@ from crabhook.lint.script import (
     CannotParseError,
     Exit,
     HookAnswer,
+    HookScript,
     Language,
-    Script,
     Source,
     SourcePlace,
     Written,
@@ -22,7 +22,7 @@ from tests.support.examples import examples
 HEAD = "import json, os, sys, time, subprocess\n"
 
 
-def script(body: str) -> Script:
+def script(body: str) -> HookScript:
     return read_python(HEAD + body)
 
 

@@ -10,7 +10,7 @@ import pytest
 from crabhook.lint.linting import lint
 from crabhook.lint.rules import PROFILES, TODAY
 from crabhook.lint.rules.subjects import Hook, Setup
-from crabhook.lint.script import Language, Script
+from crabhook.lint.script import HookScript, Language
 from crabhook.platforms.claude.settings import groups
 from crabhook.platforms.installation import Installation
 from tests.unit.lint.corpus import cases_for, gives
@@ -247,7 +247,7 @@ def test_a_stop_hook_that_is_also_registered_elsewhere_is_left_alone(found: Judg
 
 
 def test_no_fact_is_no_finding() -> None:
-    hook = Hook(Script(Language.SHELL))
+    hook = Hook(HookScript(Language.SHELL))
     assert not [one for check in TODAY.scripts.values() for one in check(hook)]
 
 
