@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 from crabhook.broker.messages import Noted
 from crabhook.cli.demo import ALL, ASK, GO_ON
 from crabhook.demo.script import Read, turns
-from crabhook.ui.tally import Tally
+from crabhook.ui.tally import DayCounts
 from tests.support.desk import PlayedDesk
 from tests.support.drawn_terminal import DrawnTerminal, Look, Row, text_of
 from tests.support.sitting import Sitting
@@ -161,7 +161,7 @@ class Painted:
     """The painter before a desk where the demo's agent is played by hand; nothing takes time."""
 
     def __init__(self) -> None:
-        self._tally = Tally()
+        self._tally = DayCounts()
         self._desk = PlayedDesk(counts=self._tally, decided=[self._tally.count])
         self._desk.runner.stands = STANDS
         self._sitting = Sitting(

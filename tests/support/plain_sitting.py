@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from crabhook.remote.messages import NEWS
 from crabhook.ui.plain.desk import PlainOptions, run
-from crabhook.ui.plain.person import Detail
+from crabhook.ui.plain.person import DetailLevel
 from tests.support.desk import PlayedDesk
 from tests.support.team_port import TeamPort, team_port
 
@@ -130,7 +130,7 @@ async def sitting(
     desk: PlayedDesk | None = None,
     *,
     take_back_ms: int = 0,
-    detail: Detail | None = None,
+    detail: DetailLevel | None = None,
     from_start: bool = False,
 ) -> AsyncIterator[Sitting]:
     sits = Sitting(desk or PlayedDesk())

@@ -28,7 +28,7 @@ from crabhook.store.record import RecordKind, iso
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from crabhook.ui.tally import Tally
+    from crabhook.ui.tally import DayCounts
 
 _LOG = logging.getLogger("crabhook.decisions")
 
@@ -87,13 +87,13 @@ class Day:
     """The decisions of today, for every desk; nothing is counted before `begin`."""
 
     def __init__(self) -> None:
-        self._tally: Tally | None = None
+        self._tally: DayCounts | None = None
 
-    async def begin(self, place: Place) -> "Tally":
+    async def begin(self, place: Place) -> "DayCounts":
         """Count all decisions from now on, and those of today before, from the record."""
-        from crabhook.ui.tally import Tally  # hooks can connect meanwhile
+        from crabhook.ui.tally import DayCounts  # hooks can connect meanwhile
 
-        tally = self._tally = Tally()
+        tally = self._tally = DayCounts()
         await asyncio.to_thread(count_today, tally, place)
         return tally
 
@@ -111,7 +111,7 @@ class Day:
         return (0, 0, "") if self._tally is None else self._tally.alike(event)
 
 
-def count_today(tally: "Tally", place: Place) -> None:
+def count_today(tally: "DayCounts", place: Place) -> None:
     """Count the recorded decisions since midnight."""
     midnight = datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
     today = Query(

@@ -79,11 +79,11 @@ async def _plain(wired: Wired, settings: Settings, where: str, release: Callable
     with suppress(OSError):  # nobody reads it; the desk notices that too
         await write(f"· listening on {where}")
     from crabhook.ui.plain import desk as plain  # hooks can connect meanwhile
-    from crabhook.ui.plain.person import Detail
+    from crabhook.ui.plain.person import DetailLevel
 
     tally = await wired.day.begin(settings.store or state_folder())
     try:
-        detail = Detail(settings.detail) if a_person else None
+        detail = DetailLevel(settings.detail) if a_person else None
         options = plain.PlainOptions(settings.take_back_ms or 0, detail, from_start=True)
         await plain.run(desk, standard_lines(), write, options=options)
     finally:

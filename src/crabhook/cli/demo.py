@@ -23,7 +23,7 @@ from crabhook.server.grpc.permission import PermissionPort
 from crabhook.ui.console import say, takes_a_screen
 from crabhook.ui.options import DeskOptions
 from crabhook.ui.plain import desk as plain
-from crabhook.ui.tally import Tally
+from crabhook.ui.tally import DayCounts
 from crabhook.ui.terminal import standard_writer
 from crabhook.ui.text.style import Theme
 
@@ -70,7 +70,7 @@ ALL = "that was all · H what happened · S sessions · q ends"
 ASK = "What did the agent read? j and Enter shows it, Enter ends: "
 
 
-async def _demo(answers_read: list[Read], *, full_screen: bool) -> tuple[Tally, int]:
+async def _demo(answers_read: list[Read], *, full_screen: bool) -> tuple[DayCounts, int]:
     """Play the demo; return its decisions' counts, and how many requests waited at its end."""
     async with stage() as (folder, runner, tally):
 

@@ -36,7 +36,7 @@ from crabhook.server.core.parts import HearDecided, Parts
 from crabhook.server.core.runner import Runner
 from crabhook.store.opening import open_writer
 from crabhook.store.recorder import Recorder
-from crabhook.ui.tally import Tally
+from crabhook.ui.tally import DayCounts
 
 T = TypeVar("T")
 WAIT = 600.0  # seconds; nobody watches a demo for longer
@@ -57,7 +57,7 @@ async def beside(*works: Awaitable[T]) -> AsyncIterator[Sequence["asyncio.Future
 @asynccontextmanager
 async def stage(
     decided: HearDecided | None = None,
-) -> AsyncIterator[tuple[Path, Runner, Tally]]:
+) -> AsyncIterator[tuple[Path, Runner, DayCounts]]:
     """Open a server in a folder of its own, both gone at the end; with its decisions' counts.
 
     `decided` hears of each decision too.
@@ -79,7 +79,7 @@ async def stage(
 @asynccontextmanager
 async def _own_runner(
     config: Path, state: Path, decided: Sequence[HearDecided]
-) -> AsyncIterator[tuple[Runner, Tally]]:
+) -> AsyncIterator[tuple[Runner, DayCounts]]:
     files = RuleFiles(config, (str(state),))
     recorder = Recorder(lambda: open_writer(state))
     law = Law(files)

@@ -44,7 +44,7 @@ def counted_as(event: Event, decided: Decided) -> str:
     return ""
 
 
-class Tally:
+class DayCounts:
     """Counts since the desk was opened, and counts of this day by this machine's clock."""
 
     def __init__(self) -> None:

@@ -10,7 +10,7 @@ from crabhook.cli.verbs.attached import Teller
 from crabhook.model.decision import Decision, Verdict
 from crabhook.present.body import CHOOSERS, body
 from crabhook.ui.plain.output import PROGRAMS
-from crabhook.ui.plain.person import Detail
+from crabhook.ui.plain.person import DetailLevel
 from tests.support.desk import PlayedDesk
 from tests.support.plain_sitting import sitting
 from tests.support.sitting import Sitting, call
@@ -76,9 +76,9 @@ def test_the_plain_desk_prints_it_for_programs() -> None:
 
 
 async def test_the_plain_desk_prints_it_for_a_person_and_knows_when_it_did_not() -> None:
-    async with sitting(asking(INPUT), detail=Detail.FULL) as sits:
+    async with sitting(asking(INPUT), detail=DetailLevel.FULL) as sits:
         assert f"    {OPEN}" in sits.everything
-    async with sitting(asking(INPUT), detail=Detail.BRIEF) as sits:
+    async with sitting(asking(INPUT), detail=DetailLevel.BRIEF) as sits:
         assert f"    {OPEN}" not in sits.everything
         assert "  not all of it is printed: 1 show prints it" in sits.everything
         assert f"    {OPEN}" in await sits.type("1 show")

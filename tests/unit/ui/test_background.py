@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.ui.text.style import Answers, AskedInput, known_light, may_be_asked
+from crabhook.ui.text.style import AskedInput, BackgroundAnswers, known_light, may_be_asked
 from tests.support.examples import examples
 
 WHITE, BLACK = "\x1b]11;rgb:ffff/ffff/ffff\x1b\\", "\x1b]11;rgb:1e/1e/2e\x07"
@@ -41,7 +41,7 @@ def test_an_answer_is_never_a_key_and_no_key_is_lost(parts: list[str], data: st.
     cut = data.draw(st.integers(0, len(whole)))
     if whole[:cut].endswith("\x1b"):  # alone at the end of what came, it is the key
         cut -= 1
-    answers = Answers(told.append)
+    answers = BackgroundAnswers(told.append)
     typed = answers.take(whole[:cut]) + answers.take(whole[cut:]) + answers.take("|")
     assert "rgb:" not in typed
     assert typed == whole.replace(WHITE, "").replace(BLACK, "") + "|"

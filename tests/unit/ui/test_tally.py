@@ -18,7 +18,7 @@ from crabhook.model.actor import (
 )
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.event import Event, ToolCall
-from crabhook.ui.tally import NO_OPINION, Tally, counted_as
+from crabhook.ui.tally import NO_OPINION, DayCounts, counted_as
 
 
 def call(tool: str = "Bash") -> Event:
@@ -52,7 +52,7 @@ def test_a_decision_is_counted_by_who_gave_it(
 
 
 def test_the_day_has_what_was_before_and_the_summary_has_not() -> None:
-    tally = Tally()
+    tally = DayCounts()
     assert not tally.today()
     for times, by in ((3, OWNER), (30, RuleActor("allow"))):
         for _ in range(times):
@@ -80,7 +80,7 @@ def test_the_day_has_what_was_before_and_the_summary_has_not() -> None:
 def test_what_was_allowed_edited_is_among_what_was_allowed(
     plain: int, edited: int, said: str
 ) -> None:
-    tally = Tally()
+    tally = DayCounts()
     for changed in (*[None] * plain, *[{"command": "ls"}] * edited):
         tally.count(call(), Decided(Decision(Verdict.ALLOW, updated_input=changed), OWNER))
     assert list(tally.summary(0)) == [f"crabhook: {said}."]
@@ -92,7 +92,7 @@ def test_a_day_ends_at_midnight_and_what_was_done_at_this_desk_does_not(
 ) -> None:
     now = mktime((2026, 11, 22, 23, 59, 59, 0, 0, -1))
     monkeypatch.setattr("crabhook.ui.tally.time", lambda: now)
-    tally = Tally()
+    tally = DayCounts()
     tally.count(call(), Decided(Decision(Verdict.ALLOW), OWNER))
     assert (tally.today(), tally.alike(call())[:2]) == ("1 allowed", (1, 0))
     now += 1
@@ -113,14 +113,14 @@ def test_days_of_many_different_calls_are_counted_as_the_first_was(
         "crabhook.ui.tally.time", lambda: mktime((2026, 11, day, 1, 0, 0, 0, 0, -1))
     )
     monkeypatch.setattr("crabhook.ui.tally.MOST_ALIKE", 3)
-    tally = Tally()
+    tally = DayCounts()
     for day in range(1, 8):
         tally.count(call(f"T{day}"), Decided(Decision(Verdict.ALLOW), OWNER))
     assert tally.alike(call("T7"))[:2] == (1, 0)
 
 
 def test_such_calls_are_told_apart_as_rules_tell_them_apart() -> None:
-    tally = Tally()
+    tally = DayCounts()
     for line, verdict in (
         ("npm run lint", Verdict.ALLOW),
         ("cd /srv/app && npm run lint 2>&1 | tail -20", Verdict.ALLOW),
@@ -144,7 +144,7 @@ def test_a_count_reads_a_bounded_number_of_lines_the_latest_first(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("crabhook.ui.tally._READ_AT_ONCE", 10)
-    tally = Tally()
+    tally = DayCounts()
     for number in range(25):
         tally.count(line_of(f"git push o{number}"), Decided(Decision(Verdict.ALLOW), OWNER))
     asked = line_of("git push")

@@ -210,10 +210,10 @@ def _nobody_here(server: str) -> str:
 
 async def at_desk(server: str, keys: "Credentials", settings: Settings) -> None:
     """Show the desk of a server, and at its end what was decided here; raises AttachError."""
-    from crabhook.ui.tally import WAITS_ON, Tally  # not for machines
+    from crabhook.ui.tally import WAITS_ON, DayCounts  # not for machines
 
     async with connected(server, keys) as desk:
-        tally = Tally()
+        tally = DayCounts()
         desk.decided = tally.count
         await _show(desk, settings, server)
         waiting = await desk.finish(LAST_WITHIN)
@@ -278,11 +278,11 @@ async def _show(desk: "RemoteDesk", settings: Settings, server: str) -> None:
         await app.run(desk, options=replace(chosen(settings), elsewhere=True), title=server)
         return
     from crabhook.ui.plain import desk as plain  # likewise
-    from crabhook.ui.plain.person import Detail
+    from crabhook.ui.plain.person import DetailLevel
 
     a_person = takes_a_person()
     write = standard_writer(words=a_person)
-    detail = Detail(settings.detail) if a_person else None
+    detail = DetailLevel(settings.detail) if a_person else None
     try:
         options = plain.PlainOptions(settings.take_back_ms or 0, detail)
         await plain.run(desk, standard_lines(), write, options=options)

@@ -71,7 +71,7 @@ class Naming(StrEnum):
 
 
 @frozen
-class Target:
+class LineTarget:
     """The requests a line names: by `numbers`, or by the start of a `session`'s id."""
 
     kind: Naming = Naming.OLDEST
@@ -91,25 +91,25 @@ class Target:
         return self.numbers[0] if len(self.numbers) == 1 else None
 
 
-OLDEST = Target()
+OLDEST = LineTarget()
 
 
-def read_target(text: str) -> tuple[Target, str]:
+def read_target(text: str) -> tuple[LineTarget, str]:
     """Return the target a line begins with, and the rest of the line; without one, the oldest."""
     match = _WRITTEN.match(text)
     if match is None:
         return OLDEST, text
     rest = text[match.end() :]
     if match["all"]:
-        return Target(Naming.ALL), rest
+        return LineTarget(Naming.ALL), rest
     if match["session"]:
-        return Target(Naming.SESSION, session=match["session"]), rest
+        return LineTarget(Naming.SESSION, session=match["session"]), rest
     listed = match["same"] or match["numbers"]
     numbers = dict.fromkeys(int(number.lstrip("#")) for number in listed.split(","))
-    return Target(Naming.SAME if match["same"] else Naming.NUMBERS, tuple(numbers)), rest
+    return LineTarget(Naming.SAME if match["same"] else Naming.NUMBERS, tuple(numbers)), rest
 
 
-def named_cards(target: Target, desk: Replica, word: Word) -> Sequence[Card]:
+def named_cards(target: LineTarget, desk: Replica, word: Word) -> Sequence[Card]:
     """Return the cards a target names, which may have ended; raises LineError for none."""
     waiting = desk.waiting()
     if target.kind is Naming.ALL:
@@ -233,15 +233,15 @@ class DefaultTarget:
 
 
 @frozen
-class Command:
+class LineCommand:
     """A line that can be followed; without a target it means the oldest card that waits."""
 
     word: Word
-    target: Target = OLDEST
+    target: LineTarget = OLDEST
     rest: str = ""
 
 
-def parse(line: str, words: Mapping[str, Word] = WORDS) -> Command | None:
+def parse(line: str, words: Mapping[str, Word] = WORDS) -> LineCommand | None:
     """Return what `line` asks for in these words; None for an empty line; raises LineError."""
     if len(line.encode(errors="replace")) > MAX_LINE:
         raise LineError(f"the line is longer than {MAX_LINE} bytes", "a shorter one")
@@ -264,7 +264,7 @@ def parse(line: str, words: Mapping[str, Word] = WORDS) -> Command | None:
         raise LineError(wrong, word.usage(target.number))
     if word.needs and not rest:
         raise LineError(f'"{word.name}" needs something after it', word.usage(target.number))
-    return Command(word, target, rest)
+    return LineCommand(word, target, rest)
 
 
 def _first(text: str) -> tuple[str, str]:
@@ -272,7 +272,7 @@ def _first(text: str) -> tuple[str, str]:
     return name, rest[0] if rest else ""
 
 
-def _unknown(name: str, target: Target, words: Mapping[str, Word]) -> LineError:
+def _unknown(name: str, target: LineTarget, words: Mapping[str, Word]) -> LineError:
     if name and words is not WORDS:
         return LineError(f'"{excerpt(name)}" is none of the words', "?, to read them")
     if name:
@@ -284,7 +284,7 @@ def _unknown(name: str, target: Target, words: Mapping[str, Word]) -> LineError:
     return LineError("what about them?", "1,3 allow, or all deny REASON")
 
 
-def _check_target(word: Word, target: Target, rest: str) -> None:
+def _check_target(word: Word, target: LineTarget, rest: str) -> None:
     """Refuse a word that does not fit such a target."""
     if target.kind is Naming.OLDEST:
         # `allow 7` would decide the oldest card with "7" as the note; `always 7` has its own number

@@ -28,7 +28,7 @@ from crabhook.ui.commands.decide import (
     other_words,
 )
 from crabhook.ui.commands.orders import keep_going_order
-from crabhook.ui.commands.parse import JUST_NOW, Command
+from crabhook.ui.commands.parse import JUST_NOW, LineCommand
 from crabhook.ui.commands.words import WORDS, LineError, for_a_person, read_duration
 from crabhook.ui.plain.person import ForAPerson
 from crabhook.ui.plain.second_yes import Remembering, SecondYes
@@ -65,7 +65,7 @@ class Deciding:
         self._alone = True  # whether the line is about one card
 
         # The acts that do not decide a card at once.
-        self._acts: Mapping[str, Callable[[Card, Command], None]] = {
+        self._acts: Mapping[str, Callable[[Card, LineCommand], None]] = {
             "allow!": self._allow_surely,
             "anyway": self._anyway,
             "always-allow": self._always_allow,
@@ -85,7 +85,7 @@ class Deciding:
             self._second_yes.drop(card.number)
         return card.state is State.DECIDED and card.number in self._decided
 
-    def follow(self, card: Card, command: Command, *, alone: bool) -> None:
+    def follow(self, card: Card, command: LineCommand, *, alone: bool) -> None:
         """Do with one or several cards what a line says."""
         self._alone = alone
         try:
@@ -167,7 +167,7 @@ class Deciding:
 
         self._desk.submit(command, settled)
 
-    def _give(self, card: Card, command: Command) -> None:
+    def _give(self, card: Card, command: LineCommand) -> None:
         asked, alone = line_decision(command.word.act, card, command.rest), self._alone
         self._check_free(card, asked.decision)
         if asked.decision.updated_input is None:
@@ -216,7 +216,7 @@ class Deciding:
 
         self._decide(card, asked.decision, then=repeat, sure=sure)
 
-    def _allow_surely(self, card: Card, command: Command) -> None:
+    def _allow_surely(self, card: Card, command: LineCommand) -> None:
         if self._second_yes.drop(card.number):
             wrong = f"your edit of #{card.number} was not given; allow! means it as it was asked"
             usage = f"{card.number} allow!, or {WORDS['edit'].usage(card.number)}"
@@ -230,7 +230,7 @@ class Deciding:
             give()
         return give is not None
 
-    def _anyway(self, card: Card, _: Command) -> None:
+    def _anyway(self, card: Card, _: LineCommand) -> None:
         """Allow what the rules objected to just now."""
         objected = self._objected.pop(card.number, None)
         if objected is None or objected[0].requests != card.requests:
@@ -238,7 +238,7 @@ class Deciding:
             raise LineError(wrong, WORDS["edit"].usage(card.number))
         self._decide(card, objected[1], sure=True)
 
-    def _hush(self, card: Card, _: Command) -> None:
+    def _hush(self, card: Card, _: LineCommand) -> None:
         """Send suppressOutput with the decision, or no longer."""
         if card.state is not State.WAITING or Beside.SUPPRESS not in card.choices.beside:
             raise LineError(f"#{card.number} has no output to suppress", other_words(card))
@@ -247,7 +247,7 @@ class Deciding:
         what = "suppressOutput goes" if on else "no suppressOutput goes"
         self._say(f"· {what} with your decision about #{card.number}: nothing is sent yet")
 
-    def _always_allow(self, card: Card, command: Command) -> None:
+    def _always_allow(self, card: Card, command: LineCommand) -> None:
         """List the rules offered for a card; or allow it and write one of them."""
         if command.rest:
             rule, _ = self._rules_that_allow.chosen(card, command.rest)
@@ -255,7 +255,7 @@ class Deciding:
         else:
             self._rules_that_allow.list(card)
 
-    def _always_deny(self, card: Card, command: Command) -> None:
+    def _always_deny(self, card: Card, command: LineCommand) -> None:
         """List the rules that would deny such calls; or deny it and write one of them."""
         if command.rest:
             rule, reason = self._rules_that_deny.chosen(card, command.rest)
@@ -263,7 +263,7 @@ class Deciding:
         else:
             self._rules_that_deny.list(card)
 
-    def _take_back(self, card: Card, _: Command) -> None:
+    def _take_back(self, card: Card, _: LineCommand) -> None:
         if self._answers.held(card.number) is None:
             late = self._answers.too_late()
             raise LineError(
@@ -271,11 +271,11 @@ class Deciding:
             )
         self._say(self._answers.take_back(card.number))
 
-    def _snooze(self, card: Card, command: Command) -> None:
+    def _snooze(self, card: Card, command: LineCommand) -> None:
         seconds = read_duration(command.rest, command.word.usage(card.number))
         self.submit(do.Snooze(card.number, seconds), card)
 
-    def _extend(self, card: Card, command: Command) -> None:
+    def _extend(self, card: Card, command: LineCommand) -> None:
         seconds = read_duration(command.rest, command.word.usage(card.number))
         self.submit(do.Extend(card.number, seconds), card, write=other_words(card))
 

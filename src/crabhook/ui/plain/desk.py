@@ -14,7 +14,7 @@ from crabhook.present.summary import brief
 from crabhook.ui.commands.orders import order_line
 from crabhook.ui.plain.interpreter import Interpreter
 from crabhook.ui.plain.output import PROGRAMS, OutputQueue, Write
-from crabhook.ui.plain.person import Detail, ForAPerson
+from crabhook.ui.plain.person import DetailLevel, ForAPerson
 
 FAREWELL = 1.0  # seconds; an operator who has not read the last lines by then has left
 
@@ -24,7 +24,7 @@ class PlainOptions:
     """How an operator wants the plain desk."""
 
     take_back_ms: int = 0  # how long an allow is held for `undo`; 0 sends at once
-    detail: Detail | None = None  # how much a person reads; None for a program's format
+    detail: DetailLevel | None = None  # how much a person reads; None for a program's format
     from_start: bool = False  # also print what happened before, as at the server's own desk
 
 

@@ -22,8 +22,8 @@ from crabhook.present.past import line as past_line
 from crabhook.present.summary import as_allowed, is_question
 from crabhook.ui.commands.orders import order_line, read_agent, read_order, read_release
 from crabhook.ui.commands.parse import (
-    Command,
     DefaultTarget,
+    LineCommand,
     Naming,
     alike,
     first_alike,
@@ -33,7 +33,7 @@ from crabhook.ui.commands.parse import (
 from crabhook.ui.commands.words import WORDS, LineError, help_lines
 from crabhook.ui.plain.deciding import Deciding
 from crabhook.ui.plain.output import WHOLE, OutputQueue
-from crabhook.ui.plain.person import Detail, ForAPerson
+from crabhook.ui.plain.person import DetailLevel, ForAPerson
 from crabhook.ui.plain.request import given_rows
 from crabhook.ui.text.rows import Row, bounded
 
@@ -57,7 +57,7 @@ class Interpreter:
         self._settled = asyncio.Event()
         self.begin()
 
-        self._about_the_desk: Mapping[str, Callable[[Command], None]] = {
+        self._about_the_desk: Mapping[str, Callable[[LineCommand], None]] = {
             "pending": self._list,
             "help": lambda _: self._say("\n".join(help_lines(output.form.words))),
             "brief": self._detail,
@@ -140,7 +140,7 @@ class Interpreter:
             self._default.refresh()
         return False
 
-    def _parse(self, line: str) -> Command | None:
+    def _parse(self, line: str) -> LineCommand | None:
         """Return what a line asks for; None for nothing, or for a second yes."""
         try:
             command = parse(line, self._output.form.words)
@@ -159,13 +159,13 @@ class Interpreter:
         """Stop; held decisions are never given."""
         self._deciding.leave()
 
-    def _about(self, card: Card, command: Command, *, alone: bool) -> None:
+    def _about(self, card: Card, command: LineCommand, *, alone: bool) -> None:
         if command.word.act.id in _PRINTING:
             self._show(card, command)
         else:
             self._deciding.follow(card, command, alone=alone)
 
-    def _show(self, card: Card, command: Command) -> None:
+    def _show(self, card: Card, command: LineCommand) -> None:
         act, now = command.word.act.id, self._desk.now()
         if self._person is not None and act in ("words", "show-raw"):
             lines = [self._person.answers(card)] if act == "words" else self._person.raw(card, now)
@@ -182,16 +182,16 @@ class Interpreter:
 
     # What the words do with the desk.
 
-    def _detail(self, command: Command) -> None:
+    def _detail(self, command: LineCommand) -> None:
         if self._person is not None:
-            self._person.detail = Detail(command.word.act.id)
+            self._person.detail = DetailLevel(command.word.act.id)
             self._say(f"· from now on: {command.word.act.means}")
 
-    def _list(self, _: Command) -> None:
+    def _list(self, _: LineCommand) -> None:
         for line in self._output.form.listing(self._desk):
             self._say(line)
 
-    def _order(self, command: Command) -> None:
+    def _order(self, command: LineCommand) -> None:
         order = read_order(command.word.act.id, command.rest, self._desk)
 
         def told() -> None:
@@ -200,19 +200,19 @@ class Interpreter:
 
         self._deciding.submit(do.GiveOrder(order), write=command.word.usage(), then=told)
 
-    def _orders(self, _: Command) -> None:
+    def _orders(self, _: LineCommand) -> None:
         standing = self._desk.orders()
         for order in standing:
             self._say(order_line(order, self._desk.now()))
         if not standing:
             self._say("· no order stands")
 
-    def _release(self, command: Command) -> None:
+    def _release(self, command: LineCommand) -> None:
         matches = read_release(command.rest, self._desk)
         ids = frozenset(order.id for order in self._desk.orders() if matches(order))
         self._deciding.submit(do.EndOrders(ids), write=WORDS["orders"].usage())
 
-    def _sessions(self, _: Command) -> None:
+    def _sessions(self, _: LineCommand) -> None:
         now, live = self._desk.now(), self._desk.live()
         for view in live:
             self._say("\n".join([f"· {head(view, now)}", *(f"  {x}" for x in details(view, now))]))
@@ -220,19 +220,19 @@ class Interpreter:
             self._say("· no session was heard of yet")
 
     def _tell_agent(
-        self, make: Callable[[str, str, str], do.Steer | do.StopSession], command: Command
+        self, make: Callable[[str, str, str], do.Steer | do.StopSession], command: LineCommand
     ) -> None:
         """Give an agent a note, or stop it, in an operator's words."""
         session, agent, text = read_agent(command.rest, self._desk, command.word)
         self._deciding.submit(make(session, text, agent), write=command.word.usage())
 
-    def _take_note_back(self, command: Command) -> None:
+    def _take_note_back(self, command: LineCommand) -> None:
         if not command.rest.isdecimal():
             raise LineError("which note? a note has a number", command.word.usage())
         note = int(command.rest[:9])
         self._deciding.submit(do.TakeBackNote(note), write=WORDS["sessions"].usage())
 
-    def _here(self, _: Command) -> None:
+    def _here(self, _: LineCommand) -> None:
         orders = self._desk.orders()
         away = frozenset(order.id for order in orders if order.kind is OrderKind.AWAY)
         if not away:

@@ -55,7 +55,7 @@ _PRINTED_KEPT = 10_000  # cards with a memory of what was printed
 _NOTHING: tuple[Value, ...] = (None, False, "", [], {})  # of a field, worth no line
 
 
-class Detail(StrEnum):
+class DetailLevel(StrEnum):
     """How much to tell of a request that nobody asked to see."""
 
     BRIEF = "brief"  # the request and its risk
@@ -67,7 +67,7 @@ class ForAPerson(Format):
 
     words = PERSONS_WORDS
 
-    def __init__(self, desk: Replica, detail: Detail) -> None:
+    def __init__(self, desk: Replica, detail: DetailLevel) -> None:
         self.detail = detail
         self.say: Callable[[str], None] = lambda _: None
         self._desk = desk
@@ -117,13 +117,13 @@ class ForAPerson(Format):
                 *difference(card.event.tool, changed.event.given),
             ]
             card = changed
-        if card.number not in self._asked and (whole or self.detail is Detail.FULL):
+        if card.number not in self._asked and (whole or self.detail is DetailLevel.FULL):
             self._ask_words(card)
         facts, context = [*self._known(card)], [*self._around(card, now)]
         bounds = WHOLE if whole else FIRST
         body = [*_body(card, bounds[1], fold=not whole)]
         offered = 0
-        if self.detail is Detail.BRIEF and not whole:
+        if self.detail is DetailLevel.BRIEF and not whole:
             offered = sum(1 for _ in suggested_rows(card))  # which no plain allow takes
             request, left_out = [], len(body) - offered
         else:
@@ -216,7 +216,7 @@ class ForAPerson(Format):
         event = entry.event
         if entry.alarm or not event.platform:
             return super().went_by(entry)
-        if self.detail is Detail.BRIEF or entry.number is not None or not entry.text:
+        if self.detail is DetailLevel.BRIEF or entry.number is not None or not entry.text:
             return ""
         about = joined(tool_label(event, covered), summary(event, covered), by=": ")
         who = joined(agent_name(event, covered), place(event, covered))

@@ -88,7 +88,7 @@ def may_be_asked(environment: Mapping[str, str]) -> bool:
     return bool(term) and not term.startswith(_SILENT)
 
 
-class Answers:
+class BackgroundAnswers:
     """Takes a terminal's answers out of what it sends; `on_light` hears whether it is light."""
 
     def __init__(self, on_light: Callable[[bool], object]) -> None:
@@ -110,7 +110,7 @@ class Answers:
 class _Reader(PosixStdinReader):
     def __init__(self, stdin: TextIO, on_light: Callable[[bool], object]) -> None:
         super().__init__(stdin.fileno(), encoding=stdin.encoding)
-        self._answers = Answers(on_light)
+        self._answers = BackgroundAnswers(on_light)
 
     def read(self, count: int = 1024) -> str:
         return self._answers.take(super().read(count))

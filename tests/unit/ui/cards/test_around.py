@@ -11,7 +11,7 @@ from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.present.around import CardContext, CardContexts
 from crabhook.present.safe import safe
 from crabhook.ui.cards.context import below_rows
-from crabhook.ui.tally import Tally
+from crabhook.ui.tally import DayCounts
 from crabhook.ui.text.layout import Sheet
 from crabhook.ui.text.width import cells
 from tests.support.desk import PlayedDesk
@@ -174,7 +174,7 @@ def test_a_card_says_why_it_is_here_and_whole_a_key_away(columns: int) -> None:
 
 
 def test_what_was_decided_of_its_like_today_is_counted_though_no_card_of_it_is_known() -> None:
-    tally = Tally()
+    tally = DayCounts()
     sitting = Sitting(rows=40, desk=PlayedDesk(counts=tally))
     event = sitting.desk.card(sitting.ask(tool_input={"command": "npm run a"}))
     assert event is not None

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.ui.commands.parse import OLDEST, Command, Naming, Target, parse
+from crabhook.ui.commands.parse import OLDEST, LineCommand, LineTarget, Naming, parse
 from crabhook.ui.commands.words import MAX_LINE, WORDS, LineError
 
 
@@ -28,26 +28,26 @@ from crabhook.ui.commands.words import MAX_LINE, WORDS, LineError
 def test_a_line_is_a_number_a_word_and_what_follows(
     line: str, word: str, number: int | None, rest: str
 ) -> None:
-    target = OLDEST if number is None else Target(Naming.NUMBERS, (number,))
-    assert parse(line) == Command(WORDS[word], target, rest)
+    target = OLDEST if number is None else LineTarget(Naming.NUMBERS, (number,))
+    assert parse(line) == LineCommand(WORDS[word], target, rest)
 
 
 @pytest.mark.parametrize(
     ("line", "word", "target", "rest"),
     [
-        ("1,3,5 allow", "allow", Target(Naming.NUMBERS, (1, 3, 5)), ""),
-        ("#1,#3,1 deny no", "deny", Target(Naming.NUMBERS, (1, 3)), "no"),
-        ("all deny not now", "deny", Target(Naming.ALL), "not now"),
-        ("ALL pass", "pass", Target(Naming.ALL), ""),
-        ("session=3f1c deny no", "deny", Target(Naming.SESSION, session="3f1c"), "no"),
-        ("same=7 allow", "allow", Target(Naming.SAME, (7,)), ""),
-        ("same=#7 answer 1=2", "answer", Target(Naming.SAME, (7,)), "1=2"),
+        ("1,3,5 allow", "allow", LineTarget(Naming.NUMBERS, (1, 3, 5)), ""),
+        ("#1,#3,1 deny no", "deny", LineTarget(Naming.NUMBERS, (1, 3)), "no"),
+        ("all deny not now", "deny", LineTarget(Naming.ALL), "not now"),
+        ("ALL pass", "pass", LineTarget(Naming.ALL), ""),
+        ("session=3f1c deny no", "deny", LineTarget(Naming.SESSION, session="3f1c"), "no"),
+        ("same=7 allow", "allow", LineTarget(Naming.SAME, (7,)), ""),
+        ("same=#7 answer 1=2", "answer", LineTarget(Naming.SAME, (7,)), "1=2"),
     ],
 )
 def test_several_requests_are_named_before_the_word(
-    line: str, word: str, target: Target, rest: str
+    line: str, word: str, target: LineTarget, rest: str
 ) -> None:
-    assert parse(line) == Command(WORDS[word], target, rest)
+    assert parse(line) == LineCommand(WORDS[word], target, rest)
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_several_requests_are_named_before_the_word(
 def test_a_word_of_two_and_a_number_that_belongs_to_a_word_are_read(
     line: str, word: str, rest: str
 ) -> None:
-    assert parse(line) == Command(WORDS[word], OLDEST, rest)
+    assert parse(line) == LineCommand(WORDS[word], OLDEST, rest)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,14 @@ from typing import Any
 import pytest
 
 from crabhook.desk.acts import Reach
-from crabhook.ui.commands.parse import Naming, Target, alike, first_alike, named_cards, read_target
+from crabhook.ui.commands.parse import (
+    LineTarget,
+    Naming,
+    alike,
+    first_alike,
+    named_cards,
+    read_target,
+)
 from crabhook.ui.commands.words import WORDS, LineError
 from tests.support.desk import PlayedDesk
 from tests.support.plain_sitting import bash, sample
@@ -14,20 +21,20 @@ DENY = WORDS["deny"]
 @pytest.mark.parametrize(
     ("text", "target", "rest"),
     [
-        ("allow", Target(), "allow"),
-        ("7 allow", Target(Naming.NUMBERS, (7,)), "allow"),
-        ("#7,3 allow", Target(Naming.NUMBERS, (7, 3)), "allow"),
-        ("all", Target(Naming.ALL), ""),
-        ("all deny x", Target(Naming.ALL), "deny x"),
-        ("allow-all x", Target(), "allow-all x"),
-        ("Session=Ab deny x", Target(Naming.SESSION, session="Ab"), "deny x"),
-        ("same=7 allow", Target(Naming.SAME, (7,)), "allow"),
-        ("same=x allow", Target(), "same=x allow"),
-        ("7,allow", Target(), "7,allow"),
-        ("1234567890 allow", Target(), "1234567890 allow"),
+        ("allow", LineTarget(), "allow"),
+        ("7 allow", LineTarget(Naming.NUMBERS, (7,)), "allow"),
+        ("#7,3 allow", LineTarget(Naming.NUMBERS, (7, 3)), "allow"),
+        ("all", LineTarget(Naming.ALL), ""),
+        ("all deny x", LineTarget(Naming.ALL), "deny x"),
+        ("allow-all x", LineTarget(), "allow-all x"),
+        ("Session=Ab deny x", LineTarget(Naming.SESSION, session="Ab"), "deny x"),
+        ("same=7 allow", LineTarget(Naming.SAME, (7,)), "allow"),
+        ("same=x allow", LineTarget(), "same=x allow"),
+        ("7,allow", LineTarget(), "7,allow"),
+        ("1234567890 allow", LineTarget(), "1234567890 allow"),
     ],
 )
-def test_a_target_is_what_a_line_begins_with(text: str, target: Target, rest: str) -> None:
+def test_a_target_is_what_a_line_begins_with(text: str, target: LineTarget, rest: str) -> None:
     assert read_target(text) == (target, rest)
 
 

@@ -7,7 +7,7 @@ import pytest
 from crabhook.desk.replica import Replica
 from crabhook.desk.updates import Offering
 from crabhook.ui.commands.decide import NO_REASON, fitting
-from crabhook.ui.plain.person import Detail
+from crabhook.ui.plain.person import DetailLevel
 from tests.support.desk import PlayedDesk
 from tests.support.offering import BOTH, DENIALS
 from tests.support.plain_sitting import Sitting, bash, said, sitting
@@ -105,7 +105,7 @@ async def test_no_rule_is_taken_that_was_not_listed_as_one_that_denies() -> None
 
 
 async def test_it_is_offered_to_a_person_with_a_call_that_rules_can_deny() -> None:
-    async with sitting(detail=Detail.FULL) as sits:
+    async with sitting(detail=DetailLevel.FULL) as sits:
         asked(sits)
         (words,) = await sits.type("1 words")
     assert "always deny" in words
@@ -121,7 +121,7 @@ async def test_a_decider_is_offered_no_rule_and_told_why(monkeypatch: pytest.Mon
     monkeypatch.setattr(Replica, "role", lambda _: "decider")
     desk = PlayedDesk()
     desk.ask(bash())
-    async with sitting(desk, detail=Detail.FULL) as sits:
+    async with sitting(desk, detail=DetailLevel.FULL) as sits:
         offered = "\n".join(await sits.type("1 words"))
         assert "deny REASON" in offered
         assert "always" not in offered

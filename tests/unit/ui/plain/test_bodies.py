@@ -14,7 +14,7 @@ import pytest
 from crabhook.model.actor import OrderKind
 from crabhook.model.order import Order
 from crabhook.present.safe import safe
-from crabhook.ui.plain.person import Detail
+from crabhook.ui.plain.person import DetailLevel
 from tests.support.desk import PlayedDesk
 from tests.support.plain_sitting import QUESTIONS, bash, sample, sitting
 
@@ -47,7 +47,7 @@ BODIES: dict[str, dict[str, Any]] = {
 }
 
 
-async def printed(detail: Detail) -> str:
+async def printed(detail: DetailLevel) -> str:
     told: list[str] = []
     for name, payload in BODIES.items():
         desk = PlayedDesk()
@@ -59,8 +59,8 @@ async def printed(detail: Detail) -> str:
     return "\n".join(told) + "\n"
 
 
-@pytest.mark.parametrize("detail", Detail)
-async def test_a_person_reads_each_kind_of_request_so(detail: Detail) -> None:
+@pytest.mark.parametrize("detail", DetailLevel)
+async def test_a_person_reads_each_kind_of_request_so(detail: DetailLevel) -> None:
     text, golden = await printed(detail), GOLDEN / f"{detail}.txt"
     if os.environ.get("CRABHOOK_GOLDEN") == "write":
         golden.write_text(text, encoding="utf-8")

@@ -17,7 +17,7 @@ from crabhook.model.order import Order
 from crabhook.present.sentence import by_another
 from crabhook.server.core.local_desk import LocalDesk
 from crabhook.ui.commands.words import PERSONS_WORDS, WORDS, for_a_person, help_lines
-from crabhook.ui.plain.person import Detail
+from crabhook.ui.plain.person import DetailLevel
 from crabhook.ui.plain.second_yes import asked_for, name_of
 from tests.support.desk import PlayedDesk
 from tests.support.examples import examples
@@ -57,7 +57,7 @@ async def test_a_block_says_what_is_asked_then_the_risk_then_why_then_who() -> N
     payload = bash(RISKY)
     payload["tool_input"]["description"] = "Clean build"
     payload["permission_mode"] = "auto"
-    async with sitting(asking(payload), detail=Detail.FULL) as sits:
+    async with sitting(asking(payload), detail=DetailLevel.FULL) as sits:
         assert sits.everything == [
             "· crabhook, plain desk: 1 waiting; ? lists the words",
             f"#1 Claude Code · project wants to run: {RISKY}",
@@ -71,7 +71,7 @@ async def test_a_block_says_what_is_asked_then_the_risk_then_why_then_who() -> N
 
 async def test_many_empty_lines_on_end_are_a_mark_until_all_is_asked_for() -> None:
     line = "ls" + "\n" * 41 + "rm -rf ~" + " " * 200 + "; x"
-    async with sitting(asking(bash(line)), detail=Detail.FULL) as sits:
+    async with sitting(asking(bash(line)), detail=DetailLevel.FULL) as sits:
         told = sits.everything
         assert told[told.index("    ls") + 1] == "    ⟨40 empty lines⟩"
         assert "    rm -rf ~ ⟨200 blanks⟩ ; x" in told
@@ -80,7 +80,7 @@ async def test_many_empty_lines_on_end_are_a_mark_until_all_is_asked_for() -> No
 
 
 async def test_brief_is_a_sentence_and_the_risk_and_says_what_is_left_out() -> None:
-    async with sitting(asking(EDIT), detail=Detail.BRIEF) as sits:
+    async with sitting(asking(EDIT), detail=DetailLevel.BRIEF) as sits:
         assert sits.everything[1:-1] == [
             "#1 Claude Code · project wants to edit: a.py +1 -1",
             "  risk: nothing risky found. also: writes a.py (inside the project)",
@@ -91,7 +91,7 @@ async def test_brief_is_a_sentence_and_the_risk_and_says_what_is_left_out() -> N
 
 
 async def test_brief_and_full_change_what_is_told_of_the_next_card() -> None:
-    async with sitting(asking(bash("ls -a")), detail=Detail.FULL) as sits:
+    async with sitting(asking(bash("ls -a")), detail=DetailLevel.FULL) as sits:
         assert await sits.type("brief") == [
             "· from now on: of each new request one line, and its risk"
         ]
@@ -103,7 +103,7 @@ async def test_brief_and_full_change_what_is_told_of_the_next_card() -> None:
 
 
 async def test_each_list_of_words_is_printed_once_and_again_when_asked_for() -> None:
-    async with sitting(asking(bash("ls")), detail=Detail.FULL) as sits:
+    async with sitting(asking(bash("ls")), detail=DetailLevel.FULL) as sits:
         sits.desk.ask(bash("pwd"))
         sits.desk.ask(QUESTIONS)
         await sits.look()
@@ -114,7 +114,7 @@ async def test_each_list_of_words_is_printed_once_and_again_when_asked_for() -> 
 
 
 async def test_a_danger_is_allowed_only_by_a_line_that_says_so() -> None:
-    async with sitting(asking(bash(RISKY)), detail=Detail.FULL) as sits:
+    async with sitting(asking(bash(RISKY)), detail=DetailLevel.FULL) as sits:
         for line in ("1 allow", "allow", "1 always allow 1"):
             await sits.type(line)
         assert not decided(sits)
@@ -128,7 +128,7 @@ async def test_a_danger_is_allowed_only_by_a_line_that_says_so() -> None:
 
 @pytest.mark.parametrize("line", ["1 allow! go on", "1 ALLOW! go on"])
 async def test_the_second_yes_may_stand_in_the_first_line(line: str) -> None:
-    async with sitting(asking(bash(RISKY)), detail=Detail.FULL) as sits:
+    async with sitting(asking(bash(RISKY)), detail=DetailLevel.FULL) as sits:
         assert await sits.type(line) == ["#1 ALLOWED go on"]
 
 
@@ -136,14 +136,14 @@ async def test_the_second_yes_may_stand_in_the_first_line(line: str) -> None:
     "line", ["1 del", "1 delete", "1 y", "1 yes", "2 deletes", "1 network", "1", "deletes nothing"]
 )
 async def test_what_does_not_name_the_effect_is_no_second_yes(line: str) -> None:
-    async with sitting(asking(bash(RISKY)), detail=Detail.FULL) as sits:
+    async with sitting(asking(bash(RISKY)), detail=DetailLevel.FULL) as sits:
         await sits.type("1 allow")
         assert (await sits.type(line))[0].startswith("! ")
         assert not decided(sits)
 
 
 async def test_an_effect_named_without_a_number_is_that_of_the_last_refusal() -> None:
-    async with sitting(asking(bash(RISKY)), detail=Detail.FULL) as sits:
+    async with sitting(asking(bash(RISKY)), detail=DetailLevel.FULL) as sits:
         assert (await sits.type("deletes"))[0].startswith('! "deletes" is none of the words')
         await sits.type("1 allow")
         assert await sits.type("deletes /srv/cache") == ["#1 ALLOWED"]
@@ -151,7 +151,7 @@ async def test_an_effect_named_without_a_number_is_that_of_the_last_refusal() ->
 
 async def test_a_second_yes_is_to_the_card_as_it_was_seen() -> None:
     desk = asking({**bash(RISKY), "tool_use_id": "t"})
-    async with sitting(desk, detail=Detail.FULL) as sits:
+    async with sitting(desk, detail=DetailLevel.FULL) as sits:
         await sits.type("1 allow")
         request = {**bash(RISKY), "hook_event_name": "PermissionRequest", "tool_use_id": "t"}
         desk.ask(request)
@@ -161,7 +161,7 @@ async def test_a_second_yes_is_to_the_card_as_it_was_seen() -> None:
 
 async def test_an_edit_that_ends_in_a_danger_wants_a_second_yes() -> None:
     desk = asking(bash("ls"))
-    async with sitting(desk, detail=Detail.FULL) as sits:
+    async with sitting(desk, detail=DetailLevel.FULL) as sits:
         *_, refused = await sits.type(f"1 edit {RISKY}")
         assert refused.startswith(
             "! #1 as you changed it wants a second yes, to this: deletes /srv"
@@ -172,14 +172,14 @@ async def test_an_edit_that_ends_in_a_danger_wants_a_second_yes() -> None:
 
 
 async def test_an_edit_that_takes_the_danger_out_wants_none() -> None:
-    async with sitting(asking(bash(RISKY)), detail=Detail.FULL) as sits:
+    async with sitting(asking(bash(RISKY)), detail=DetailLevel.FULL) as sits:
         printed = await sits.type("1 edit ls")
         assert printed[-1] == "#1 ALLOWED edited: ls"
         assert not any("@@" in line for line in printed)
 
 
 async def test_allow_after_an_edit_that_was_refused_is_not_taken_for_the_edit() -> None:
-    async with sitting(asking(bash("ls")), detail=Detail.FULL) as sits:
+    async with sitting(asking(bash("ls")), detail=DetailLevel.FULL) as sits:
         await sits.type(f"1 edit {RISKY}")
         (refused,) = await sits.type("1 allow!")
         assert "your edit of #1 was not given; allow! means it as it was asked" in refused
@@ -187,7 +187,7 @@ async def test_allow_after_an_edit_that_was_refused_is_not_taken_for_the_edit() 
 
 
 async def test_anyway_is_told_the_danger_too() -> None:
-    async with sitting(asking(bash("ls"), judge=judge_by()), detail=Detail.FULL) as sits:
+    async with sitting(asking(bash("ls"), judge=judge_by()), detail=DetailLevel.FULL) as sits:
         printed = await sits.type("1 edit rm -rf /srv/cache")
         assert "  ! deletes /srv/cache (OUTSIDE the project)" in printed
         assert printed[-1].endswith("Write: 1 anyway")
@@ -195,7 +195,7 @@ async def test_anyway_is_told_the_danger_too() -> None:
 
 
 async def test_what_was_not_printed_is_not_allowed_by_a_line_that_does_not_say_so() -> None:
-    async with sitting(asking(EDIT), detail=Detail.BRIEF) as sits:
+    async with sitting(asking(EDIT), detail=DetailLevel.BRIEF) as sits:
         assert await sits.type("1 allow") == [
             "! #1 was not printed whole; nothing was decided. Write: 1 show or 1 allow!"
         ]
@@ -205,7 +205,7 @@ async def test_what_was_not_printed_is_not_allowed_by_a_line_that_does_not_say_s
 
 async def test_a_long_request_is_not_allowed_before_it_was_shown() -> None:
     long = "\n".join(f"echo {n}" for n in range(300))
-    async with sitting(asking(bash(long)), detail=Detail.FULL) as sits:
+    async with sitting(asking(bash(long)), detail=DetailLevel.FULL) as sits:
         assert sits.everything[1] == "#1 Claude Code · project wants to run a command, 300 lines"
         await sits.type("1 allow")
         assert not decided(sits)
@@ -216,7 +216,7 @@ async def test_a_long_request_is_not_allowed_before_it_was_shown() -> None:
 @pytest.mark.parametrize("line", ["1 deny no", "1 hand back", "1 pass", "1 halt enough"])
 async def test_what_lets_nothing_happen_wants_no_second_yes(line: str) -> None:
     payload = {**bash(RISKY), "permission_mode": "default"}
-    async with sitting(asking(payload), detail=Detail.FULL) as sits:
+    async with sitting(asking(payload), detail=DetailLevel.FULL) as sits:
         await sits.type(line)
         assert len(decided(sits)) == 1
 
@@ -226,7 +226,7 @@ async def test_no_opinion_on_a_danger_wants_a_second_yes_where_the_agent_asks_no
     line: str,
 ) -> None:
     payload = {**bash(RISKY), "permission_mode": "bypassPermissions"}
-    async with sitting(asking(payload), detail=Detail.FULL) as sits:
+    async with sitting(asking(payload), detail=DetailLevel.FULL) as sits:
         (refused,) = await sits.type(line)
         assert refused.endswith("nothing was decided. Write: 1 deletes")
         await sits.type("1 deletes")
@@ -238,7 +238,7 @@ async def test_no_opinion_wants_a_second_yes_that_names_the_mode_that_asks_nobod
     line: str,
 ) -> None:
     payload = {**bash("ls"), "permission_mode": "bypassPermissions"}
-    async with sitting(asking(payload), detail=Detail.FULL) as sits:
+    async with sitting(asking(payload), detail=DetailLevel.FULL) as sits:
         (refused,) = await sits.type(line)
         assert refused == (
             "! #1 wants a second yes, to this: in mode bypassPermissions nobody is asked, it may "
@@ -252,13 +252,13 @@ async def test_what_has_happened_wants_no_second_yes() -> None:
     desk = PlayedDesk()
     desk.order(Order(OrderKind.HOLD, name="PostToolUse"))
     desk.ask(sample("PostToolUse-Bash", tool_input={"command": RISKY}))
-    async with sitting(desk, detail=Detail.FULL) as sits:
+    async with sitting(desk, detail=DetailLevel.FULL) as sits:
         assert await sits.type("1 allow") == ["#1 ALLOWED"]
 
 
 async def test_a_secret_in_the_sentence_is_covered_until_it_is_asked_for() -> None:
     secret = "ghp_abcdefghijklmnopqrstuvwxyz0123456789"
-    async with sitting(asking(bash(f"export T={secret}; make")), detail=Detail.FULL) as sits:
+    async with sitting(asking(bash(f"export T={secret}; make")), detail=DetailLevel.FULL) as sits:
         assert not any(secret in line for line in sits.everything)
         assert "  secrets are covered: 1 show secrets prints them" in sits.everything
         assert secret in (await sits.type("1 show secrets"))[0]
@@ -291,7 +291,7 @@ def test_both_the_screens_words_and_the_older_are_accepted(shown: str) -> None:
 async def test_a_new_word_does_what_the_older_does(new: str, old: str) -> None:
     printed = []
     for line in (new, old):
-        async with sitting(asking(bash("ls")), detail=Detail.FULL) as sits:
+        async with sitting(asking(bash("ls")), detail=DetailLevel.FULL) as sits:
             printed.append(await sits.type(line))
     assert printed[0] == printed[1] != []
 
@@ -308,7 +308,7 @@ async def test_programs_are_told_that_a_persons_words_are_none(line: str) -> Non
 
 
 async def test_undo_after_an_answer_says_what_it_can_do() -> None:
-    async with sitting(asking(bash("ls")), detail=Detail.FULL) as sits:
+    async with sitting(asking(bash("ls")), detail=DetailLevel.FULL) as sits:
         (nothing,) = await sits.type("undo")
         assert nothing.startswith("! you have given no answer that could be taken back")
         sits.desk.ask(bash("pwd"))
@@ -319,21 +319,21 @@ async def test_undo_after_an_answer_says_what_it_can_do() -> None:
 
 
 async def test_undo_takes_back_the_answer_given_last() -> None:
-    async with sitting(asking(bash("ls")), take_back_ms=60_000, detail=Detail.FULL) as sits:
+    async with sitting(asking(bash("ls")), take_back_ms=60_000, detail=DetailLevel.FULL) as sits:
         sits.desk.ask(bash("pwd"))
         await sits.type("2 allow")
         assert await sits.type("undo") == ["· #2 taken back, it waits for you again"]
 
 
 async def test_answers_and_plans_end_in_the_screens_words() -> None:
-    async with sitting(asking(QUESTIONS), detail=Detail.FULL) as sits:
+    async with sitting(asking(QUESTIONS), detail=DetailLevel.FULL) as sits:
         assert (await sits.type("1 answer 1=2 2=1"))[-1] == "#1 ANSWERED"
-    async with sitting(asking(PLAN), detail=Detail.FULL) as sits:
+    async with sitting(asking(PLAN), detail=DetailLevel.FULL) as sits:
         assert (await sits.type("1 deny smaller"))[-1] == "#1 SENT BACK smaller"
 
 
 async def test_a_hint_is_written_in_the_words_that_a_person_is_shown() -> None:
-    async with sitting(asking(bash("ls")), detail=Detail.FULL) as sits:
+    async with sitting(asking(bash("ls")), detail=DetailLevel.FULL) as sits:
         (refused,) = await sits.type("1 keep going on")
         assert "1 hand back" in refused
         assert not re.search(r"\b1 (ask|remember|tell)\b", refused)
@@ -341,7 +341,7 @@ async def test_a_hint_is_written_in_the_words_that_a_person_is_shown() -> None:
 
 async def test_everything_that_was_sent_is_printed_raw_and_nothing_of_it_before() -> None:
     payload = bash("ls")
-    async with sitting(asking(payload), detail=Detail.FULL) as sits:
+    async with sitting(asking(payload), detail=DetailLevel.FULL) as sits:
         hidden = (payload["transcript_path"], payload["session_id"], "PreToolUse")
         assert not any(word in line for word in hidden for line in sits.everything if len(word) > 4)
         raw = "\n".join(await sits.type("1 show --raw"))
@@ -350,7 +350,7 @@ async def test_everything_that_was_sent_is_printed_raw_and_nothing_of_it_before(
 
 async def test_that_an_answer_arrived_is_not_told_but_that_it_did_not_is() -> None:
     desk = asking(bash("ls"))
-    async with sitting(desk, detail=Detail.FULL) as sits:
+    async with sitting(desk, detail=DetailLevel.FULL) as sits:
         await sits.type("1 allow")
         desk.deliver("request-1")
         assert await sits.look() == []
@@ -389,7 +389,7 @@ def test_the_name_of_an_effect_names_it_and_little_of_it_does_not(effect: str) -
 async def test_no_line_of_an_agents_passes_for_one_of_ours(hostile: str) -> None:
     payload = {**bash(hostile), "permission_mode": hostile, "agent_type": hostile, "agent_id": "a"}
     payload["tool_input"]["description"] = payload["tool_input"]["other"] = hostile
-    async with sitting(asking(payload), detail=Detail.FULL) as sits:
+    async with sitting(asking(payload), detail=DetailLevel.FULL) as sits:
         for line in sits.everything[1:]:
             assert line.startswith(("#1 Claude Code · ", "  ")) or not line
             ours = ("  risk: ", "  in its own words: ", "  here because: ", "  asked by the ")
@@ -412,7 +412,7 @@ async def test_the_history_lists_what_ended_filters_it_and_prints_one_entry_whol
         desk.ask(bash(command))
     desk.answer(1, Decision(Verdict.ALLOW, note="be quick"))
     desk.answer(2, Decision(Verdict.DENY, reason="not now"))
-    async with sitting(desk, detail=Detail.FULL) as sits:
+    async with sitting(desk, detail=DetailLevel.FULL) as sits:
         denied, allowed = await sits.type("history")
         assert re.fullmatch(
             r" +2  .*\d\d:\d\d · DENIED · by operator · project · Bash: ls.*", denied
@@ -436,7 +436,7 @@ async def test_full_tells_the_last_prompt_and_the_last_words_and_brief_does_not(
     desk = PlayedDesk()
     desk.ask({"hook_event_name": "UserPromptSubmit", "session_id": "s1", "prompt": "Build\nit"})
     desk.words[1] = None
-    async with sitting(desk, detail=Detail.FULL) as sits:
+    async with sitting(desk, detail=DetailLevel.FULL) as sits:
         desk.ask(bash(RISKY))
         assert "  its user asked: Build it" in await sits.look()
         desk.words[1] = "So I\n#2 clean\x1b[2J"
@@ -451,7 +451,7 @@ async def test_full_tells_the_last_prompt_and_the_last_words_and_brief_does_not(
 async def test_a_description_that_is_no_text_is_not_left_out() -> None:
     payload = bash("make")
     payload["tool_input"]["description"] = ["rm -rf ~"]
-    async with sitting(asking(payload), detail=Detail.FULL) as sits:
+    async with sitting(asking(payload), detail=DetailLevel.FULL) as sits:
         assert '        "rm -rf ~"' in sits.everything
 
 
@@ -459,7 +459,7 @@ async def test_words_that_the_event_tells_itself_are_told_once() -> None:
     desk = PlayedDesk()
     desk.order(Order(OrderKind.HOLD, name="Stop"))
     desk.words[1] = "Done."
-    async with sitting(desk, detail=Detail.FULL) as sits:
+    async with sitting(desk, detail=DetailLevel.FULL) as sits:
         desk.ask(sample("Stop", last_assistant_message="Done."))
         rows = [*await sits.look(), *await sits.look()]
     assert "  last message: Done." in rows
@@ -469,7 +469,7 @@ async def test_words_that_the_event_tells_itself_are_told_once() -> None:
 async def test_the_words_of_a_plan_that_lies_in_a_file_are_the_files() -> None:
     desk = PlayedDesk()
     desk.words[1] = "# Plan"
-    async with sitting(desk, detail=Detail.FULL) as sits:
+    async with sitting(desk, detail=DetailLevel.FULL) as sits:
         desk.ask({**bash(), "tool_name": "ExitPlanMode", "tool_input": {"plan_filename": "p.md"}})
         rows = [*await sits.look(), *await sits.look()]
     assert [row for row in rows if row.endswith("the plan's file: # Plan")]
@@ -478,7 +478,7 @@ async def test_the_words_of_a_plan_that_lies_in_a_file_are_the_files() -> None:
 async def test_a_prompt_that_is_read_later_is_told_once_and_harms_no_terminal() -> None:
     desk = PlayedDesk()
     desk.ask({"hook_event_name": "UserPromptSubmit", "session_id": "s1", "prompt": "Older"})
-    async with sitting(desk, detail=Detail.FULL) as sits:
+    async with sitting(desk, detail=DetailLevel.FULL) as sits:
         said = []
         for number, prompt in ((1, "Build\n#2 it\x1b[2J"), (2, "Older")):
             desk.words[number], desk.read.prompts[number] = None, prompt
@@ -494,7 +494,7 @@ async def test_a_prompt_that_is_read_later_is_told_once_and_harms_no_terminal() 
 async def test_a_card_that_another_operator_decided_says_who_did_where_and_when() -> None:
     desk = PlayedDesk()
     ann = Seat(LocalDesk(desk.runner, ANN), desk.runner)
-    async with sitting(desk, detail=Detail.FULL) as sits:
+    async with sitting(desk, detail=DetailLevel.FULL) as sits:
         desk.ask(bash("ls"))
         await sits.look()
         ann.answer(1, Decision(Verdict.ALLOW))
@@ -509,7 +509,7 @@ async def test_a_card_that_another_operator_decided_says_who_did_where_and_when(
 
 
 async def test_who_looks_at_a_card_at_another_desk_is_said_once_and_with_the_card() -> None:
-    async with sitting(asking(bash("ls")), detail=Detail.FULL) as sits:
+    async with sitting(asking(bash("ls")), detail=DetailLevel.FULL) as sits:
         bob = LocalDesk(sits.desk.runner, Operator("bob", "Bob \x1b[2J", "laptop"))  # type: ignore[arg-type]
         await sits.look()
         for command in (Claim(1), Claim(0, release=True), Claim(1)):
@@ -532,7 +532,7 @@ async def test_what_the_agent_suggests_to_keep_is_read_before_it_is_kept_and_not
     None
 ):
     asked = sample("PermissionRequest-Bash", cwd="/home/dev/project")
-    async with sitting(asking(asked), detail=Detail.BRIEF) as sits:
+    async with sitting(asking(asked), detail=DetailLevel.BRIEF) as sits:
         assert not any("not all of it" in line for line in sits.everything)
         (refused,) = await sits.type("1 always 1")
         assert refused.startswith("! #1 was not printed whole; nothing was decided.")
@@ -547,7 +547,7 @@ async def test_a_person_is_told_how_rules_and_record_stand_and_again_once_that_c
     desk = PlayedDesk()
     house = HouseChanged("rules 2 ok · record ok", "1 allowed")
     desk.runner.stand(house)
-    async with sitting(desk, detail=Detail.BRIEF) as sits:
+    async with sitting(desk, detail=DetailLevel.BRIEF) as sits:
         assert sits.everything == [
             "· crabhook, plain desk: 0 waiting; ? lists the words",
             "· rules 2 ok · record ok · today: 1 allowed",
@@ -569,7 +569,9 @@ async def test_a_program_is_told_what_it_was_always_told() -> None:
 
 
 async def test_after_an_edit_show_prints_the_call_as_it_is_allowed_and_what_was_changed() -> None:
-    async with sitting(asking(bash("rm old\nls")), take_back_ms=60_000, detail=Detail.FULL) as sits:
+    async with sitting(
+        asking(bash("rm old\nls")), take_back_ms=60_000, detail=DetailLevel.FULL
+    ) as sits:
         await sits.type("1 edit ls new")
         held = await sits.type("1 show")
         assert held[0] == "#1 Claude Code · project wants to run: ls new"
@@ -579,7 +581,7 @@ async def test_after_an_edit_show_prints_the_call_as_it_is_allowed_and_what_was_
         assert "    +ls new" in held[edited:]
         await sits.type("undo")
         assert "wants to run a command, 2 lines" in (await sits.type("1 show"))[0]
-    async with sitting(asking(bash("rm old")), detail=Detail.FULL) as sits:
+    async with sitting(asking(bash("rm old")), detail=DetailLevel.FULL) as sits:
         await sits.type("1 edit ls new")
         shown = await sits.type("1 show")
         assert shown[0] == "#1 Claude Code · project wants to run: ls new"
@@ -588,7 +590,7 @@ async def test_after_an_edit_show_prints_the_call_as_it_is_allowed_and_what_was_
 
 async def test_what_was_seen_of_an_edit_is_not_what_was_seen_of_the_call() -> None:
     async with sitting(
-        asking(bash("ls\n" * 300)), take_back_ms=60_000, detail=Detail.BRIEF
+        asking(bash("ls\n" * 300)), take_back_ms=60_000, detail=DetailLevel.BRIEF
     ) as sits:
         await sits.type("1 edit ls new")
         await sits.type("1 show")
@@ -599,7 +601,7 @@ async def test_what_was_seen_of_an_edit_is_not_what_was_seen_of_the_call() -> No
 
 @pytest.mark.parametrize("line", ["allow", "deny no", "1 allow", "1 deny no"])
 async def test_whoever_comes_too_late_is_told_who_was_first(line: str) -> None:
-    async with sitting(detail=Detail.FULL) as sits:
+    async with sitting(detail=DetailLevel.FULL) as sits:
         sits.desk.ask(bash("ls"))
         await sits.look()
         (card,) = sits.desk.waiting()
