@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import Any, Self
 
 from crabhook.broker.broker import Broker
-from crabhook.broker.followed import Fate
+from crabhook.broker.call_outcomes import CallOutcome
 from crabhook.broker.messages import (
     Answered,
     Arrived,
@@ -209,7 +209,7 @@ class Playbook:
 
 
 def _is_told(effect: Effect) -> bool:
-    as_allowed = isinstance(effect, Outcome) and effect.fate is Fate.AS_ALLOWED
+    as_allowed = isinstance(effect, Outcome) and effect.fate is CallOutcome.AS_ALLOWED
     return not isinstance(effect, WakeAt) and not as_allowed
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from crabhook.broker import doubts
+from crabhook.broker import conflicts
 from crabhook.broker.cards import joins, named, over
 from crabhook.broker.ending import remember_again
 from crabhook.broker.messages import (
@@ -38,7 +38,7 @@ def comes_to_a_card(state: BrokerState, fact: Arrived) -> bool:
     request = fact.request
     if request.id in state.pending or state.tickets.given(request) is not None:
         return False
-    return doubts.rule(state, _course(state, fact), doubts.shared(state, fact)).waits
+    return conflicts.rule(state, _course(state, fact), conflicts.shared(state, fact)).waits
 
 
 def arrived(state: BrokerState, fact: Arrived) -> list[Effect]:
@@ -58,10 +58,10 @@ def arrived(state: BrokerState, fact: Arrived) -> list[Effect]:
         state.orders.forget_agent(event)
         effects += state.notes_end(event, session=False)
     about_a_call = state.asks_about_a_call(event)
-    rivals = doubts.rivals(state, event) if about_a_call else []
-    shared = doubts.look(state, fact)
-    ruling = doubts.rule(state, _rule(state, fact, duplicate), shared)
-    warning = doubts.warning(state, event, shared) if shared else ""
+    rivals = conflicts.rivals(state, event) if about_a_call else []
+    shared = conflicts.look(state, fact)
+    ruling = conflicts.rule(state, _rule(state, fact, duplicate), shared)
+    warning = conflicts.warning(state, event, shared) if shared else ""
     if ruling.observes:
         went_by = state.note(event, "", outcome=platform.outcome(event), size=fact.request.size)
         effects = [*_observe(state, fact, warning), *effects, went_by]
@@ -73,12 +73,16 @@ def arrived(state: BrokerState, fact: Arrived) -> list[Effect]:
                 state.followed.follow(event, decision, fact.now, requests=mine)
             decided = _answer_at_once(state, fact, ruling.decided, warning=warning)
         if not decided:
-            alarms = (*doubts.alarms_of(rivals), *doubts.forewarned(state, event), *fact.warnings)
-            alarms += doubts.alarms(state, shared)
+            alarms = (
+                *conflicts.alarms_of(rivals),
+                *conflicts.earlier_alarms(state, event),
+                *fact.warnings,
+            )
+            alarms += conflicts.alarms(state, shared)
             decided = _take_in(state, fact, ruling, alarms, warning)
         effects += decided
-    effects += doubts.alarm_others(state, event, shared)
-    return [*effects, *doubts.report_rivals(state, fact.request, rivals)]
+    effects += conflicts.alarm_others(state, event, shared)
+    return [*effects, *conflicts.report_rivals(state, fact.request, rivals)]
 
 
 def _rule(state: BrokerState, fact: Arrived, duplicate: DuplicateEvent | None) -> Course:
@@ -117,11 +121,11 @@ def _conclude(state: BrokerState, request: Request) -> list[Effect]:
     if closes is EndScope.NOTHING:
         return []
     ended = _ended_elsewhere(state, event, closes)
-    if waited_for := [card for card in ended if doubts.stands_still(state, card)]:
-        return doubts.disbelieve(state, event, waited_for)
+    if waited_for := [card for card in ended if conflicts.is_still_waiting(state, card)]:
+        return conflicts.reject(state, event, waited_for)
     effects = _end_elsewhere(state, event, ended)
-    effects += doubts.report_result(state, request)
-    effects += doubts.report_end(state, request, closes)
+    effects += conflicts.report_result(state, request)
+    effects += conflicts.report_end(state, request, closes)
     platform = state.platforms[event.platform]
     prompted = platform.phase(event) is Phase.PROMPT and platform.by_person(event)
     if prompted and not event.agent_id:
@@ -144,7 +148,7 @@ def _ended_elsewhere(state: BrokerState, news: Event, closes: EndScope) -> list[
     # One result ends one call, never a second call that looks the same. The id decides which;
     # without an id, a call whose agent still waits cannot have this result.
     by_id = [card for card in ended if named(card.event) and named(news)]
-    return (by_id or [card for card in ended if not doubts.stands_still(state, card)])[:1]
+    return (by_id or [card for card in ended if not conflicts.is_still_waiting(state, card)])[:1]
 
 
 def _end_elsewhere(state: BrokerState, news: Event, ended: Sequence[Card]) -> list[Effect]:

@@ -9,7 +9,7 @@ from dataclasses import field
 from enum import StrEnum
 from typing import TypeAlias
 
-from crabhook.broker.followed import Fate, Followed
+from crabhook.broker.call_outcomes import CallOutcome, Followed
 from crabhook.datatypes import frozen
 from crabhook.desk.commands import Command
 from crabhook.model.actor import Actor
@@ -304,7 +304,7 @@ class Outcome:
     event: Event
     request_id: str
     call: Followed
-    fate: Fate
+    fate: CallOutcome
 
 
 @frozen

@@ -8,8 +8,8 @@ from heapq import heappush
 from itertools import count
 from operator import and_
 
+from crabhook.broker.call_outcomes import FollowedCalls
 from crabhook.broker.cards import CardIndex, Happening, after, named, same_agent
-from crabhook.broker.followed import FollowedCalls
 from crabhook.broker.messages import (
     Delivered,
     Effect,

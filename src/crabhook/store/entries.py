@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from crabhook.broker.followed import Followed
+from crabhook.broker.call_outcomes import Followed
 from crabhook.broker.messages import Conflict, NoteToldOf, Outcome
 from crabhook.model import wording
 from crabhook.model.actor import Actor, EndReason

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from crabhook.broker import messages
+from crabhook.broker.call_outcomes import CallOutcome
 from crabhook.broker.cards import named
-from crabhook.broker.followed import Fate
 from crabhook.broker.messages import (
     Conflict,
     Effect,
@@ -132,7 +132,7 @@ class JournalMapper:
                     yield entries.conflict(effect, wall)
                 case NoteToldOf():
                     yield entries.note(effect, wall)
-                case Outcome(fate=fate) if fate is not Fate.AS_ALLOWED:
+                case Outcome(fate=fate) if fate is not CallOutcome.AS_ALLOWED:
                     yield entries.outcome(effect, wall)
                 case Refuse(refusal=refusal) if refusal in _NO_ROOM:
                     assert isinstance(fact, messages.Arrived)  # noqa: S101 - nobody else finds no room

@@ -2,7 +2,7 @@
 
 import pytest
 
-from crabhook.broker.followed import FOLLOWED_FOR, Fate, FollowedCalls
+from crabhook.broker.call_outcomes import FOLLOWED_FOR, CallOutcome, FollowedCalls
 from crabhook.broker.recent import KEPT
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import EndScope
@@ -23,7 +23,7 @@ def test_a_result_is_told_once() -> None:
     calls = followed("t1")
     found = calls.ran(done("z", "ls", "t1").event)
     assert found is not None
-    assert found[1] is Fate.AS_ALLOWED
+    assert found[1] is CallOutcome.AS_ALLOWED
     assert calls.ran(done("z", "ls", "t1").event) is None
 
 
@@ -46,7 +46,7 @@ def test_a_turns_end_forgets_what_was_left_and_a_sessions_end_all() -> None:
     calls = followed("t1", decision=ASK)
     calls.follow(bash("t2", "ls", "t2").event, ALLOW, 0.0)
     (left,) = calls.conclude(asking("z", "Stop").event, EndScope.AGENT)
-    assert left[1] is Fate.NOT_RUN
+    assert left[1] is CallOutcome.NOT_RUN
     assert len(calls._calls) == 1
     assert calls.conclude(asking("z", "SessionEnd").event, EndScope.SESSION) == []
     assert len(calls._calls) == 0
@@ -57,7 +57,7 @@ def test_a_call_decided_again_counts_as_it_was_decided_last() -> None:
     calls.follow(bash("t1", "ls", "t1").event, ALLOW, 1.0)
     found = calls.ran(done("z", "rm", "t1").event)
     assert found is not None
-    assert found[1] is Fate.OTHER
+    assert found[1] is CallOutcome.OTHER
 
 
 def test_a_calls_rivals_are_found_among_those_of_its_id_alone() -> None:

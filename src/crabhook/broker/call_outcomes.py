@@ -24,7 +24,7 @@ SEEN_FOR = 600.0  # seconds; a PermissionRequest follows its PreToolUse at once
 _LEFT = frozenset({Verdict.ASK, Verdict.PASS, Verdict.DEFER})
 
 
-class Fate(StrEnum):
+class CallOutcome(StrEnum):
     """What became of a call, as far as its agent's events tell."""
 
     AS_ALLOWED = "it ran as it was allowed"
@@ -37,7 +37,7 @@ class Fate(StrEnum):
     @property
     def alarming(self) -> bool:
         """Whether the outcome differs from the decision."""
-        return self in (Fate.OTHER, Fate.DENIED)
+        return self in (CallOutcome.OTHER, CallOutcome.DENIED)
 
 
 @frozen
@@ -134,7 +134,7 @@ class FollowedCalls:
             and (kept.event.tool.name, kept.asked) != (event.tool.name, event.tool.fingerprint)
         ]
 
-    def ran(self, event: Event) -> tuple[Followed, Fate] | None:
+    def ran(self, event: Event) -> tuple[Followed, CallOutcome] | None:
         """Return the decided call whose result `event` is, and its outcome; once for each call."""
         if event.tool is None:
             return None
@@ -145,7 +145,7 @@ class FollowedCalls:
         if call is None:
             return None
         self._calls.drop(key)
-        if fate is Fate.OTHER:
+        if fate is CallOutcome.OTHER:
             self._changed.keep(call)
         for other, kept in mine:
             if other != key and kept.use_id and kept.use_id == event.tool.use_id:
@@ -156,15 +156,15 @@ class FollowedCalls:
         """Return the last call of the event's session that ran in another form than was allowed."""
         return next((kept for _, kept in reversed(self._changed.of_session(event))), None)
 
-    def refused(self, event: Event) -> tuple[Followed, Fate] | None:
+    def refused(self, event: Event) -> tuple[Followed, CallOutcome] | None:
         """Return the call left to the agent that the agent, by this event, has denied itself."""
         for key, kept in self._calls.of_session(event):
             if kept.verdict in _LEFT and _may_be(kept, event) and kept.use_id:
                 self._calls.drop(key)
-                return kept, Fate.REFUSED
+                return kept, CallOutcome.REFUSED
         return None
 
-    def conclude(self, news: Event, closes: EndScope) -> list[tuple[Followed, Fate]]:
+    def conclude(self, news: Event, closes: EndScope) -> list[tuple[Followed, CallOutcome]]:
         """Forget the calls that the end of a turn or session closes.
 
         Returns the calls that were left to the agent and did not run.
@@ -178,29 +178,29 @@ class FollowedCalls:
                 if closes is EndScope.SESSION or left or not kept.use_id:
                     self._calls.drop(key)
                 if left and kept.card is not None:
-                    unheard.append((kept, Fate.NOT_RUN))
+                    unheard.append((kept, CallOutcome.NOT_RUN))
         return unheard
 
     def _fate(
         self, mine: list[tuple[int, Followed]], event: Event
-    ) -> tuple[int, Followed | None, Fate]:
+    ) -> tuple[int, Followed | None, CallOutcome]:
         assert event.tool is not None  # noqa: S101 - asked by those who have looked
         prints = self._fingerprints(event, event.tool)
         for key, kept in mine:
             if kept.verdict is Verdict.ALLOW and _holds(kept, prints):
-                return key, kept, Fate.AS_ALLOWED
+                return key, kept, CallOutcome.AS_ALLOWED
         for key, kept in mine:
             sure = bool(kept.use_id) or not named(event) or _holds(kept, prints)
             if kept.verdict in _LEFT and sure:
-                return key, kept, Fate.RAN
+                return key, kept, CallOutcome.RAN
         for key, kept in reversed(mine):
             # By the id alone. Where the agent gives no id, only an allowed call that has not
             # run yet is the only thing that can have.
             if kept.verdict is Verdict.ALLOW and (kept.use_id or not named(event)):
-                return key, kept, Fate.OTHER
+                return key, kept, CallOutcome.OTHER
             if kept.verdict is Verdict.DENY and kept.use_id:
-                return key, kept, Fate.DENIED
-        return 0, None, Fate.AS_ALLOWED
+                return key, kept, CallOutcome.DENIED
+        return 0, None, CallOutcome.AS_ALLOWED
 
     def _fingerprints(self, event: Event, tool: ToolCall) -> dict[str, bytes]:
         compared = self._platforms[event.platform].compared(tool)

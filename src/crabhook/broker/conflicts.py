@@ -12,8 +12,8 @@ other session made after this session's last.
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from crabhook.broker.call_outcomes import CallOutcome, Followed
 from crabhook.broker.cards import conflict, named
-from crabhook.broker.followed import Fate, Followed
 from crabhook.broker.messages import Arrived, Conflict, Effect, Outcome
 from crabhook.broker.orders import Course
 from crabhook.broker.pending import NO_CONNECTION, SameFile
@@ -123,7 +123,7 @@ ALARMS_KEPT = 8  # of a card; more of them say nothing new
 NAMED = 60  # letters of an agent's word in a sentence of ours
 
 
-def stands_still(state: BrokerState, card: Card) -> bool:
+def is_still_waiting(state: BrokerState, card: Card) -> bool:
     """Whether an agent waits for this card's decision on an open connection."""
     return any(
         state.platforms[leg.event.platform].phase(leg.event) in _WAITED_FOR
@@ -132,7 +132,7 @@ def stands_still(state: BrokerState, card: Card) -> bool:
     )
 
 
-def disbelieve(state: BrokerState, news: Event, cards: Sequence[Card]) -> list[Effect]:
+def reject(state: BrokerState, news: Event, cards: Sequence[Card]) -> list[Effect]:
     """Report an event that ends cards whose agent still waits, and do not follow it."""
     numbers = tuple(card.number for card in cards)
     called = ", ".join(f"#{number}" for number in numbers[:5])
@@ -164,7 +164,7 @@ def alarms_of(others: Sequence[Card | Followed]) -> tuple[str, ...]:
     return tuple(_other(call, _number(call)) for call in others[:ALARMS_KEPT])
 
 
-def forewarned(state: BrokerState, event: Event) -> tuple[str, ...]:
+def earlier_alarms(state: BrokerState, event: Event) -> tuple[str, ...]:
     """Return an alarm for a card in a session where another hook has changed an approved call."""
     changed = state.followed.changed(event) if state.asks_about_a_call(event) else None
     if changed is None:
@@ -197,7 +197,7 @@ def report_rivals(
 
 
 def report_outcome(
-    state: BrokerState, request: Request, outcome: tuple[Followed, Fate] | None
+    state: BrokerState, request: Request, outcome: tuple[Followed, CallOutcome] | None
 ) -> list[Effect]:
     """Report the outcome of a decided call; as an alarm, where it is not what was decided."""
     if outcome is None:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from crabhook.broker.doubts import ALARMS_KEPT
+from crabhook.broker.conflicts import ALARMS_KEPT
 from crabhook.model.card import Request, Stance, State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.order import Order, OrderKind
