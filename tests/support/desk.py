@@ -223,7 +223,7 @@ class PlayedDesk(LocalDesk):
     ) -> None:
         self.runner = PlayedRunner(clock, **parts)
         self.read = PlayedReadings(self.runner, judge)
-        self.runner.readings = self.read
+        self.runner.queries = self.read
         super().__init__(self.runner, by)
         self.now = self.runner.now
         self.replies, self.refused = self.runner.replies, self.runner.refused

@@ -7,8 +7,8 @@ from crabhook.model.card import Risk
 from crabhook.model.event import Event
 from crabhook.platforms import PLATFORMS
 from crabhook.policy.rule import Ruling
-from crabhook.server.core.law import NoRules
 from crabhook.server.core.parts import Parts
+from crabhook.server.core.rules_in_force import NoRules
 from crabhook.server.core.runner import Runner
 from crabhook.store.recorder import Recorder
 

@@ -17,7 +17,7 @@ from crabhook.model.jsontext import Value
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.interface import Platform
 from crabhook.rulebook.files import stamp_of
-from crabhook.server.core.law import Warner, no_warning
+from crabhook.server.core.rules_in_force import Warner, no_warning
 
 if TYPE_CHECKING:
     from crabhook.doctor.entry import HookEntry

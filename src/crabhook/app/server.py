@@ -29,8 +29,8 @@ from crabhook.model.errors import CrabhookError
 from crabhook.platforms import PLATFORMS
 from crabhook.rulebook.files import RulesError
 from crabhook.server.address import Address, UnixAddress
-from crabhook.server.core.law import Law
 from crabhook.server.core.parts import Faults, Leadership, Parts, Writing
+from crabhook.server.core.rules_in_force import RulesInForce
 from crabhook.server.core.runner import Runner
 from crabhook.server.core.steering import KeptOrders
 from crabhook.server.service.activation import ServiceManager
@@ -244,11 +244,11 @@ class Server:
         place = settings.store or config.state_folder()
         self._documents = documents = await self._texts_of_all(place) if settings.shared else None
         files = replace(rule_files(), shared=documents)
-        law = Law(files, self._others.at)
+        in_force = RulesInForce(files, self._others.at)
         if recorder is not None and documents is None:
             from crabhook.server.core.documents import OwnTexts  # after the port's modules
 
-            law = Law(files, self._others.at, OwnTexts(recorder, files).take)
+            in_force = RulesInForce(files, self._others.at, OwnTexts(recorder, files).take)
         faults = Faults(self._faults)
         parts = Parts(
             PLATFORMS,
@@ -262,9 +262,9 @@ class Server:
         )
         if amiss:
             faults.report(lambda: amiss)
-        wired = wire(law, files, place, parts, metrics=self._metrics)
-        if settings.headless and law.trouble and recorder:
-            raise RulesError(f"--headless decides by the rules alone, and {law.trouble}")
+        wired = wire(in_force, files, place, parts, metrics=self._metrics)
+        if settings.headless and in_force.trouble and recorder:
+            raise RulesError(f"--headless decides by the rules alone, and {in_force.trouble}")
         return wired
 
     def _leadership(self, faults: Faults) -> Leadership:
@@ -324,7 +324,7 @@ class Server:
 
     async def _lead(self, wired: Wired) -> bool:
         """Serve; return whether this server shall stand by now, because another leads."""
-        runner, law, where, leaving = wired.runner, wired.law, self._where, self._leaving
+        runner, in_force, where, leaving = wired.runner, wired.in_force, self._where, self._leaving
 
         def release() -> None:
             if leaving.hands_over:
@@ -333,7 +333,7 @@ class Server:
                 runner.close(stopped=leaving.signalled)
 
         documents = self._documents
-        kept = documents.kept(law) if documents else nullcontext()
+        kept = documents.kept(in_force) if documents else nullcontext()
         async with watched(self._admitted.team, runner, self._faults), kept:
             desk = asyncio.ensure_future(open_desk(wired, self._settings, where, release))
             leaving.on_signal(desk.cancel)
@@ -345,7 +345,7 @@ class Server:
                 _LOG.info("leads now", extra=fields(epoch=runner.pace.epoch, after=before))
             _LOG.info("listening", extra=fields(where=where))
             self._manager.ready(self._status(runner))
-            async with beside(runner.keep_record(), law.watch()):
+            async with beside(runner.keep_record(), in_force.watch()):
                 try:
                     await asyncio.wait([desk])
                     if runner.writer_ended is not None and not leaving.begun:

@@ -11,9 +11,9 @@ from crabhook.app.decisions import Day, DecisionLog
 from crabhook.datatypes import frozen
 from crabhook.platforms import PLATFORMS
 from crabhook.rulebook.files import RuleFiles
-from crabhook.server.core.law import Law, Rules
+from crabhook.server.core.desk_queries import OfferedFrom
 from crabhook.server.core.parts import Parts
-from crabhook.server.core.readings import OfferedFrom
+from crabhook.server.core.rules_in_force import Rules, RulesInForce
 from crabhook.server.core.runner import Runner
 from crabhook.store.opening import Place
 
@@ -26,13 +26,13 @@ class Wired:
     """A runner, and those of its parts that the application goes on with."""
 
     runner: Runner
-    law: Law
+    in_force: RulesInForce
     day: Day
     log: DecisionLog
 
 
 def wire(
-    law: Law,
+    in_force: RulesInForce,
     files: RuleFiles,
     place: Place,
     parts: Parts | None = None,
@@ -41,17 +41,17 @@ def wire(
 ) -> Wired:
     """Return a runner that decides by the rules in these files, and offers rules from a record.
 
-    `law` has the rules of `files` in force, `place` is where the record is. `parts` are the other
+    `in_force` has the rules of `files`, `place` is where the record is. `parts` are the other
     parts; the day's counts and the log of decisions hear of every decision beside those that they
     name.
     """
-    law.look()
+    in_force.look()
     base, day, log = parts or Parts(PLATFORMS), Day(), DecisionLog()
-    rules: Rules = metrics.timed(law) if metrics else law
+    rules: Rules = metrics.timed(in_force) if metrics else in_force
     witness = metrics.tally if metrics else base.witness
     hears = (*base.decided, day.hear, log.hear)
-    made = replace(base, rules=rules, offers=OfferedFrom(files, law, place), witness=witness)
+    made = replace(base, rules=rules, offers=OfferedFrom(files, in_force, place), witness=witness)
     runner = Runner(replace(made, counts=day, decided=hears))
     if metrics:
         metrics.watch(runner)
-    return Wired(runner, law, day, log)
+    return Wired(runner, in_force, day, log)

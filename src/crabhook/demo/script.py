@@ -31,8 +31,8 @@ from crabhook.model.card import Card, State
 from crabhook.model.event import Event
 from crabhook.platforms import PLATFORMS
 from crabhook.rulebook.files import RuleFiles
-from crabhook.server.core.law import Law
 from crabhook.server.core.parts import HearDecided, Parts
+from crabhook.server.core.rules_in_force import RulesInForce
 from crabhook.server.core.runner import Runner
 from crabhook.store.opening import open_writer
 from crabhook.store.recorder import Recorder
@@ -82,12 +82,12 @@ async def _own_runner(
 ) -> AsyncIterator[tuple[Runner, DayCounts]]:
     files = RuleFiles(config, (str(state),))
     recorder = Recorder(lambda: open_writer(state))
-    law = Law(files)
-    wired = wire(law, files, state, Parts(PLATFORMS, recorder, decided=decided))
+    in_force = RulesInForce(files)
+    wired = wire(in_force, files, state, Parts(PLATFORMS, recorder, decided=decided))
     runner, tally = wired.runner, await wired.day.begin(state)
     await runner.restore()
     try:
-        async with beside(runner.keep_record(), law.watch()):
+        async with beside(runner.keep_record(), in_force.watch()):
             yield runner, tally
     finally:
         recorder.close()

@@ -21,9 +21,9 @@ from crabhook.model.decision import Decided
 from crabhook.model.jsontext import Value, compact
 from crabhook.platforms import PLATFORMS
 from crabhook.rulebook.files import RuleFiles
-from crabhook.server.core.law import Law
 from crabhook.server.core.parts import Elsewhere
 from crabhook.server.core.pending_call import PendingCall
+from crabhook.server.core.rules_in_force import RulesInForce
 from crabhook.server.core.runner import Runner
 from crabhook.store import entries
 from crabhook.store.change import Halt, Waiting, happened
@@ -42,7 +42,7 @@ SOON = 10.0
 def served(folder: Path) -> Wired:
     """A server without a record, by the application's own wiring."""
     files = RuleFiles(folder)
-    return wire(Law(files), files, folder)
+    return wire(RulesInForce(files), files, folder)
 
 
 def ask(runner: Runner, ticket: str = "a") -> PendingCall:

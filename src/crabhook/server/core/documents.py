@@ -27,7 +27,7 @@ from crabhook.rulebook.files import (
     read_trusted,
 )
 from crabhook.server.address import Tokens, digest_of
-from crabhook.server.core.law import OWN_TEXTS, Law
+from crabhook.server.core.rules_in_force import OWN_TEXTS, RulesInForce
 from crabhook.store.actors import actor_data
 from crabhook.store.change import Change, written
 from crabhook.store.commit import Commit
@@ -192,9 +192,11 @@ class Documents:
     # For others.
 
     @asynccontextmanager
-    async def kept(self, law: Law) -> AsyncIterator[None]:
+    async def kept(self, in_force: RulesInForce) -> AsyncIterator[None]:
         """Answer proposals while the context lasts; accepted rules are in force at once."""
-        self.changed = lambda name: self._copy() if name == TEAM else law.look_again(reported=False)
+        self.changed = lambda name: (
+            self._copy() if name == TEAM else in_force.look_again(reported=False)
+        )
         keeping = asyncio.ensure_future(self._keep())
         try:
             yield

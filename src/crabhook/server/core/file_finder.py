@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from os.path import normpath
 
 from crabhook.rulebook.context import real_path
-from crabhook.server.core.law import LOOK_WITHIN, MOST_HANGING
+from crabhook.server.core.rules_in_force import LOOK_WITHIN, MOST_HANGING
 
 
 class FileFinder:

@@ -37,7 +37,7 @@ class Intake:
 
     async def enter(self, asked: Request) -> PendingCall:
         """Pass a request to the runner; the call may have its reply. Raises RefusedError."""
-        # With the shell parser, which the law imports once the port listens.
+        # With the shell parser, which the rules in force import once the port listens.
         from crabhook.policy.calls.read import changed_paths, may_go_deep
 
         if asked.origin.machine:

@@ -49,7 +49,7 @@ from crabhook.model.card import Card, Risk, State
 from crabhook.model.decision import Verdict
 from crabhook.model.errors import CrabhookError
 from crabhook.server.core.attendance import Settle, Submitted
-from crabhook.server.core.readings import ChangedCalls
+from crabhook.server.core.desk_queries import ChangedCalls
 from crabhook.server.core.runner import Runner
 
 _LOG = logging.getLogger(__name__)
@@ -66,11 +66,11 @@ class LocalDesk:
     """A `desk.updates.Desk` on a runner. `by` is its operator."""
 
     def __init__(self, runner: Runner, by: Actor) -> None:
-        self._runner, self._readings, self._by = runner, runner.readings, by
+        self._runner, self._queries, self._by = runner, runner.queries, by
         # The same person at the same desk, from whichever address and with whichever key they come.
         self._giver = replace(by, address="", shown="") if isinstance(by, Operator) else by
         self._streams: list[Callable[[News], object]] = []
-        self._changes = ChangedCalls(runner.broker, runner.readings)
+        self._changes = ChangedCalls(runner.broker, runner.queries)
 
     def __repr__(self) -> str:
         return f"<LocalDesk of {self._by} on {self._runner!r}>"
@@ -196,9 +196,7 @@ class LocalDesk:
         denies = decision.verdict is Verdict.DENY  # then the rule never allows what is denied now
         about = f"card #{number}"
         reason = decision.reason if denies else ""
-        kept = self._readings.keep_rule(
-            command.taken, about, self._by, denies=denies, reason=reason
-        )
+        kept = self._queries.keep_rule(command.taken, about, self._by, denies=denies, reason=reason)
         now = self._runner.now()
         self._runner.take(Answered(number, decision, self._by, now, seen=seen))
         self._handle(RuleAdded(f"#{number}", kept, self._by, now), settle)
@@ -206,7 +204,7 @@ class LocalDesk:
 
     def _keep_rule(self, command: KeepRule, settle: Settle) -> None:
         about = _entry(command.entry)
-        kept = self._readings.keep_rule(command.taken, about, self._by)
+        kept = self._queries.keep_rule(command.taken, about, self._by)
         self._handle(RuleAdded(about, kept, self._by, self._runner.now()), settle)
         self._judge_again(self._runner.broker.waiting()[:JUDGED_AGAIN], command.spares)
 
@@ -219,7 +217,7 @@ class LocalDesk:
         """
         spares |= self._runner.claims.held(self._runner.now())
         left = [card for card in cards if card.number not in spares]
-        self._readings.judge_again(left, denies=denies)
+        self._queries.judge_again(left, denies=denies)
 
     def _pass_on(self, command: Command, settle: Settle) -> None:
         """Let the broker carry it out; publish changed sessions before the outcome."""
@@ -263,22 +261,22 @@ class LocalDesk:
             if past is None:
                 deliver(Offering(why=f"{_entry(number)} is no longer kept"))
             else:
-                self._readings.offers(_entry(number), past.card.event, deliver, denies=denies)
+                self._queries.offers(_entry(number), past.card.event, deliver, denies=denies)
 
         if number:
-            self._readings.entry(number, found)
+            self._queries.entry(number, found)
         else:
             event = self._known(command.card).event
-            self._readings.offers(f"card #{command.card}", event, deliver, denies=denies)
+            self._queries.offers(f"card #{command.card}", event, deliver, denies=denies)
 
     def _ask_history(self, command: AskHistory, settle: Settle) -> None:
-        self._readings.history(command.before, partial(self._ready, settle))
+        self._queries.history(command.before, partial(self._ready, settle))
 
     def _ask_entry(self, command: AskEntry, settle: Settle) -> None:
         def deliver(past: Past | None) -> None:
             self._ready(settle, EntryRead(command.entry, past))
 
-        self._readings.entry(command.entry, deliver)
+        self._queries.entry(command.entry, deliver)
 
     def _ask_context(self, command: AskContext, settle: Settle) -> None:
         card = self._known(command.card)
@@ -287,7 +285,7 @@ class LocalDesk:
             alike = self._runner.day.alike(card.event)
             self._ready(settle, ContextReady(command.card, words, prompt, *alike))
 
-        self._readings.words(card, deliver)
+        self._queries.words(card, deliver)
 
     def _ask_desks(self, _: AskDesks, settle: Settle) -> None:
         self._ready(settle, DesksRead(self._runner.attendance.attached()))

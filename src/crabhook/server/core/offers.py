@@ -41,7 +41,7 @@ from crabhook.rulebook import edit
 from crabhook.rulebook.files import RULES, RuleFiles, RulesError
 from crabhook.rulebook.history import calls_in, recalled
 from crabhook.rulebook.rulings import CurrentRules
-from crabhook.server.core.law import Law
+from crabhook.server.core.rules_in_force import RulesInForce
 from crabhook.store.interface import History, Query, StoreError
 from crabhook.store.opening import Place, open_history
 from crabhook.store.record import RecordKind
@@ -64,8 +64,8 @@ class Offers:
     `record` is the place of the record.
     """
 
-    def __init__(self, files: RuleFiles, law: Law, record: Place) -> None:
-        self.files, self.record, self._law = files, record, law
+    def __init__(self, files: RuleFiles, in_force: RulesInForce, record: Place) -> None:
+        self.files, self.record, self._in_force = files, record, in_force
         self._known: Bounded[_Asked, tuple[float, Offering]] = Bounded(KEPT)
         self._trying: dict[_Asked, list[Callable[[Offering], object]]] = {}
         self._made: Bounded[tuple[str, str], Rule] = Bounded(MADE_KEPT)
@@ -121,7 +121,7 @@ class Offers:
             kept = edit.add(files, replace(rule, expires=taken.expires, note=note))
         except CrabhookError as error:
             raise RulesError(f"no rule was written, and nothing decided: {error}") from error
-        self._law.look_again()
+        self._in_force.look_again()
         self._known.clear()  # the rule may allow other cards now, which need no offer
         return kept
 

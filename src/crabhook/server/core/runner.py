@@ -55,11 +55,11 @@ from crabhook.model.event import Event
 from crabhook.model.order import Standing
 from crabhook.policy.rule import Ruling
 from crabhook.server.core.attendance import OUTCOMES_KEPT, Attendance, Claims, Submissions
+from crabhook.server.core.desk_queries import DeskQueries, Summaries
 from crabhook.server.core.history import MemoryHistory, PastReader
 from crabhook.server.core.journal_mapper import JournalMapper, restored
 from crabhook.server.core.parts import Elsewhere, Parts
 from crabhook.server.core.pending_call import PendingCall, Receipts, RefusedError, is_here
-from crabhook.server.core.readings import Readings, Summaries
 from crabhook.store import entries
 from crabhook.store.change import Change, happened
 from crabhook.store.commit import Commit
@@ -140,7 +140,7 @@ class Runner:
         offers = parts.offers
         if offers and (self.recorder or is_shared(offers.record)):  # who stands by reads it too
             past = PastReader(offers.record, offers.files)
-        self.readings = Readings(self.rules, offers, past, self._reconsidered)
+        self.queries = DeskQueries(self.rules, offers, past, self._reconsidered)
         self._orders: tuple[Standing, ...] = ()  # as last published
         self._sessions = self._desks = 0
         self._troubles: tuple[str, ...] = ()
@@ -569,7 +569,7 @@ class Runner:
         self._stop_clocks()
 
     def _stop_clocks(self) -> None:
-        self.readings.stop()
+        self.queries.stop()
         for clock in filter(None, (self._alarm, self._looked_at)):
             clock.cancel()
         self._receipts.stop()

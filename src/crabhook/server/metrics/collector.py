@@ -30,7 +30,7 @@ from crabhook.model.card import Card
 from crabhook.model.event import Event
 from crabhook.platforms import PLATFORMS
 from crabhook.policy.rule import Ruling
-from crabhook.server.core.law import Rules
+from crabhook.server.core.rules_in_force import Rules
 from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.listener import Health
 from crabhook.server.metrics.tally import End, Tally, TurnedAway, labels_of

@@ -13,7 +13,7 @@ from crabhook.model.actor import Operator
 from crabhook.rulebook.files import RULES, TRUSTED, RuleFiles, RulesError
 from crabhook.server.address import Tokens
 from crabhook.server.core.documents import LARGEST, Documents, OwnTexts
-from crabhook.server.core.law import Law
+from crabhook.server.core.rules_in_force import RulesInForce
 from crabhook.store.interface import Proposal
 from crabhook.store.opening import open_writer
 from crabhook.store.recorder import Recorder
@@ -71,7 +71,7 @@ async def test_a_server_without_a_team_never_loads_its_reader(
     """The reader brings cryptography: every hook would wait for it, just after a fail-over."""
     made = documents(recorder, tmp_path)
     monkeypatch.setitem(sys.modules, "crabhook.team.team_file", None)
-    async with made.kept(Law(RuleFiles(tmp_path))):
+    async with made.kept(RulesInForce(RuleFiles(tmp_path))):
         made.changed(TEAM)
 
 
@@ -156,7 +156,7 @@ async def test_rules_that_are_not_those_on_record_are_not_used_until_new_ones_ar
     made = documents(
         recorder, tmp_path, rules="the document rules is not the one that was written here"
     )
-    law = Law(RuleFiles(tmp_path, shared=made))
+    law = RulesInForce(RuleFiles(tmp_path, shared=made))
     law.look()
     assert law.trouble.startswith("NO RULES ARE in force: the document rules is not the one")
     with pytest.raises(RulesError, match="audit verify"):
@@ -203,10 +203,10 @@ def test_no_signature_of_one_proposal_is_of_another() -> None:
     assert len({each.signed for each in (one, *others)}) == 4
 
 
-def owned(recorder: Recorder, folder: Path) -> Law:
+def owned(recorder: Recorder, folder: Path) -> RulesInForce:
     """The law of a server whose record is of this machine alone."""
     files = RuleFiles(folder)
-    law = Law(files, taken=OwnTexts(recorder, files).take)
+    law = RulesInForce(files, taken=OwnTexts(recorder, files).take)
     law.look()
     return law
 

@@ -23,9 +23,9 @@ from crabhook.model.decision import Decision, Verdict
 from crabhook.platforms import PLATFORMS
 from crabhook.rulebook.files import RuleFiles
 from crabhook.server.core import history as module
-from crabhook.server.core.law import Law
 from crabhook.server.core.parts import Parts
 from crabhook.server.core.pending_call import PendingCall
+from crabhook.server.core.rules_in_force import RulesInForce
 from crabhook.server.core.runner import Runner
 from crabhook.store.change import happened
 from crabhook.store.opening import open_writer
@@ -42,7 +42,7 @@ class House:
         self.folder, self.files = folder, RuleFiles(folder / "config")
         self.files.user.parent.mkdir(parents=True)
         self.files.user.write_text('[[rule]]\nverdict = "deny"\nmatch = "Bash(rm *)"\n')
-        self.law = Law(self.files)
+        self.law = RulesInForce(self.files)
         self.recorder = Recorder(lambda: open_writer(folder)) if recorded else None
         self.runner = self.begun()
 

@@ -45,8 +45,8 @@ from crabhook.model.order import Order
 from crabhook.policy.rule import RuleVerdict, Ruling
 from crabhook.rulebook.files import RuleFiles
 from crabhook.server.core.intake import Intake
-from crabhook.server.core.law import Law
 from crabhook.server.core.local_desk import LocalDesk
+from crabhook.server.core.rules_in_force import RulesInForce
 from crabhook.server.core.runner import OUTCOMES_KEPT
 from tests.support.desk import PLAYED_SECRET, PlayedDesk
 from tests.support.offering import BOTH, NARROW
@@ -126,7 +126,7 @@ async def test_a_yes_to_what_an_older_edition_of_the_rules_said_is_judged_again(
     tmp_path: Path,
 ) -> None:
     files = RuleFiles(tmp_path)
-    law = Law(files)
+    law = RulesInForce(files)
     runner = bare_runner(rules=law)
     desk = seat(runner)
     ask = bash("a", "ls", wait=runner.now() + 60)

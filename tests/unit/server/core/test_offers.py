@@ -21,8 +21,8 @@ from crabhook.rulebook import edit
 from crabhook.rulebook.files import RULES, RuleFiles, RulesError
 from crabhook.server.core import offers as module
 from crabhook.server.core.documents import Documents
-from crabhook.server.core.law import Law
 from crabhook.server.core.offers import Offers, offering
+from crabhook.server.core.rules_in_force import RulesInForce
 from crabhook.store import entries
 from crabhook.store.change import happened
 from crabhook.store.opening import open_history, open_writer
@@ -174,8 +174,8 @@ def card(number: int = 3, command: str = "pytest -q") -> Card:
     return Card(number, (Leg("r", bash(command), 10.0),), 0.0)
 
 
-def asked(office: Office) -> tuple[Offers, Law]:
-    law = Law(office.files)
+def asked(office: Office) -> tuple[Offers, RulesInForce]:
+    law = RulesInForce(office.files)
     return Offers(office.files, law, office.record), law
 
 

@@ -22,8 +22,8 @@ from crabhook.rulebook.files import RuleFiles
 from crabhook.server.core import runner as module
 from crabhook.server.core.history import read_page
 from crabhook.server.core.intake import Intake
-from crabhook.server.core.law import Law
 from crabhook.server.core.pending_call import RefusedError
+from crabhook.server.core.rules_in_force import RulesInForce
 from crabhook.server.core.runner import Runner
 from crabhook.server.core.steering import kept, taken_up
 from crabhook.store.interface import Query
@@ -102,7 +102,10 @@ async def test_what_is_known_of_an_answer_is_not_told_by_the_next_server(tmp_pat
 
 async def test_a_card_taken_up_again_has_its_risk(tmp_path: Path) -> None:
     await killed_with(tmp_path)
-    recorder, law = Recorder(lambda: open_writer(tmp_path)), Law(RuleFiles(tmp_path / "rules"))
+    recorder, law = (
+        Recorder(lambda: open_writer(tmp_path)),
+        RulesInForce(RuleFiles(tmp_path / "rules")),
+    )
     runner = bare_runner(recorder, rules=law)
     await runner.restore()
     assert [card.risk for card in runner.broker.waiting()] == [NO_RISK, NO_RISK]

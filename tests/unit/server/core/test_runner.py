@@ -29,10 +29,10 @@ from crabhook.platforms import PLATFORMS
 from crabhook.rulebook.files import RuleFiles
 from crabhook.server.core import runner as module
 from crabhook.server.core.intake import Intake
-from crabhook.server.core.law import Law
 from crabhook.server.core.local_desk import LocalDesk
 from crabhook.server.core.parts import Parts
 from crabhook.server.core.pending_call import PendingCall, RefusedError
+from crabhook.server.core.rules_in_force import RulesInForce
 from crabhook.server.core.runner import Runner
 from crabhook.store.interface import Query
 from crabhook.store.opening import open_history, open_writer
@@ -335,7 +335,7 @@ class Rules:
 
     def __init__(self, folder: Path) -> None:
         self.files = RuleFiles(folder / "config")
-        self.law = Law(self.files)
+        self.law = RulesInForce(self.files)
         self.record = folder
         self.recorder = Recorder(lambda: open_writer(folder))
         parts = Parts(PLATFORMS, self.recorder)

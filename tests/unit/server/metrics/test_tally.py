@@ -34,8 +34,8 @@ from crabhook.policy.rule import RuleVerdict, Ruling
 from crabhook.rulebook.files import RuleFiles
 from crabhook.server.address import TcpAddress
 from crabhook.server.core.intake import Intake
-from crabhook.server.core.law import Law
 from crabhook.server.core.pending_call import RefusedError
+from crabhook.server.core.rules_in_force import RulesInForce
 from crabhook.server.metrics.tally import OTHER, End, Tally, labels_of
 from tests.support.examples import examples
 from tests.support.playbook import ALLOW, DENY, PASS, Playbook, asking, bash, prompt
@@ -256,7 +256,7 @@ match = "Bash(rm)"
 async def test_who_decided_is_told_apart(tmp_path: Path) -> None:
     (tmp_path / "rules.toml").write_text(RULES)
     tally = Tally()
-    runner = bare_runner(rules=Law(RuleFiles(tmp_path)), witness=tally)
+    runner = bare_runner(rules=RulesInForce(RuleFiles(tmp_path)), witness=tally)
     soon = runner.now() + 60
     for ticket, command in (("a", "make"), ("b", "make it"), ("c", "ls"), ("d", "rm")):
         await Intake(runner).enter(bash(ticket, command, ticket, wait=soon))
@@ -278,7 +278,7 @@ async def test_who_decided_is_told_apart(tmp_path: Path) -> None:
 
 
 async def test_what_a_new_rule_lets_go_is_the_rules_decision(tmp_path: Path) -> None:
-    law, tally = Law(RuleFiles(tmp_path)), Tally()
+    law, tally = RulesInForce(RuleFiles(tmp_path)), Tally()
     runner = bare_runner(rules=law, witness=tally)
     for ticket in ("a", "b"):
         runner.enter(bash(ticket, "ls", ticket, wait=runner.now() + 60), None)
@@ -286,7 +286,7 @@ async def test_what_a_new_rule_lets_go_is_the_rules_decision(tmp_path: Path) -> 
     law.look_again()
     seat(runner).answer(1, ALLOW)
     runner.handle(RuleAdded("#1", "allow Bash(ls)", OWNER, runner.now()))
-    runner.readings.judge_again(runner.broker.alike(1))
+    runner.queries.judge_again(runner.broker.alike(1))
     async with asyncio.timeout(60):
         while runner.broker.waiting():  # noqa: ASYNC110 - as a person looks
             await asyncio.sleep(0.005)  # it is judged in a thread

@@ -30,8 +30,8 @@ from crabhook.platforms.interface import Platform
 from crabhook.policy.rule import RuleVerdict, Ruling, in_words
 from crabhook.rulebook.files import RuleFiles
 from crabhook.server.core.history import DeliverEntry, DeliverPage, MemoryHistory, PastReader
-from crabhook.server.core.law import Law, Rules
 from crabhook.server.core.pending_call import is_here
+from crabhook.server.core.rules_in_force import Rules, RulesInForce
 from crabhook.store.opening import Place
 from crabhook.transcript import (
     Summary,
@@ -68,14 +68,14 @@ DeliverWords: TypeAlias = Callable[[str, str], object]
 
 
 class OfferedFrom(NamedTuple):
-    """The sources of offers: the rule files, the law, and the record's place."""
+    """The sources of offers: the rule files, the rules in force, and the record's place."""
 
     files: RuleFiles
-    law: Law
+    in_force: RulesInForce
     record: Place
 
 
-class Readings:
+class DeskQueries:
     """Reads in an asyncio loop; each method returns its result through `deliver`, at once or later.
 
     `offers` is what rules are offered from; the `deliver` given here takes the rulings about cards
@@ -229,8 +229,8 @@ def _fingerprints(calls: Mapping[str, Event]) -> dict[str, bytes]:
 class ChangedCalls:
     """The rulings about cards' calls as a decision changes them, for the desk that asks."""
 
-    def __init__(self, broker: Broker, readings: Readings) -> None:
-        self._broker, self._readings = broker, readings
+    def __init__(self, broker: Broker, queries: DeskQueries) -> None:
+        self._broker, self._queries = broker, queries
         self._changes: Bounded[int, _Change] = Bounded(CHANGES_KEPT)
 
     def ask(
@@ -243,12 +243,12 @@ class ChangedCalls:
             deliver({}, NO_RISK)
         elif change is not None and is_same and change.rulings is None:
             change.asked_by.append(deliver)
-        elif change is not None and is_same and change.edition == self._readings.edition(calls):
+        elif change is not None and is_same and change.edition == self._queries.edition(calls):
             deliver(change.rulings or {}, change.risk)
         else:
             change = self._changes[number] = _Change(decision.updated_input, calls)
             change.asked_by.append(deliver)
-            self._readings.rulings(calls, change.is_judged)
+            self._queries.rulings(calls, change.is_judged)
 
     def said(self, number: int, decision: Decision) -> tuple[Rulings, Risk | None]:
         """Return the rulings about a change, and its risk; none where nobody asked.
@@ -260,7 +260,7 @@ class ChangedCalls:
             return {}, None
         if not change.is_of(decision, self._broker.changed(number, decision)):
             return {}, None
-        if change.edition != self._readings.edition(change.calls):
+        if change.edition != self._queries.edition(change.calls):
             raise DecisionError(
                 f"the rules may have changed since #{number} was edited: edit it again to see what "
                 "they say now; nothing was sent"

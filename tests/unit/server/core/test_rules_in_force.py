@@ -15,8 +15,8 @@ from crabhook.model.event import Event, ToolCall
 from crabhook.policy.evaluate import Policy
 from crabhook.rulebook.context import LOOK_AGAIN
 from crabhook.rulebook.files import RuleFiles, Trusted, digest, write_text, write_trusted
-from crabhook.server.core import law as module
-from crabhook.server.core.law import Law
+from crabhook.server.core import rules_in_force as module
+from crabhook.server.core.rules_in_force import RulesInForce
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,7 +36,7 @@ def event(cwd: Path, command: str = "ls") -> Event:
     return Event("claude", "PreToolUse", cwd=str(cwd), tool=ToolCall("Bash", {"command": command}))
 
 
-async def said(law: Law, about: Event, *, long: bool = False) -> str | None:
+async def said(law: RulesInForce, about: Event, *, long: bool = False) -> str | None:
     ruling = await law.judge(about, long=long)
     return ruling.verdict.value if ruling and ruling.verdict else None
 
@@ -51,12 +51,12 @@ def write(path: Path, text: str) -> None:
 
 
 async def test_no_file_is_no_law(tmp_path: Path) -> None:
-    assert await said(Law(RuleFiles(tmp_path)), event(tmp_path)) is None
+    assert await said(RulesInForce(RuleFiles(tmp_path)), event(tmp_path)) is None
 
 
 async def test_a_file_counts_from_its_next_change_on(tmp_path: Path) -> None:
     files = RuleFiles(tmp_path)
-    law = Law(files)
+    law = RulesInForce(files)
     for text, expected in ((ALLOW, "allow"), (DENY, "deny"), ("", None)):
         write(files.user, text)
         assert await said(law, event(tmp_path)) == expected
@@ -66,7 +66,7 @@ async def test_a_broken_file_keeps_the_rules_before_it_and_says_where_it_broke(
     tmp_path: Path,
 ) -> None:
     files, told = RuleFiles(tmp_path), list[str]()
-    law = Law(files)
+    law = RulesInForce(files)
     law.listen(told.append)
     write(files.user, DENY)
     assert await said(law, event(tmp_path)) == "deny"
@@ -85,7 +85,7 @@ async def test_a_file_that_is_broken_from_the_start_leaves_all_to_the_operator(
 ) -> None:
     files = RuleFiles(tmp_path)
     write(files.user, "nonsense")
-    law = Law(files)
+    law = RulesInForce(files)
     assert await said(law, event(tmp_path)) is None
     assert (
         await said(law, event(tmp_path, f"rm {files.user}")) == "ask-operator"
@@ -97,7 +97,7 @@ def test_a_file_that_is_broken_at_the_start_says_so_before_any_call_until_it_is_
 ) -> None:
     files, told = RuleFiles(tmp_path), list[str]()
     write(files.user, "nonsense")
-    law = Law(files)
+    law = RulesInForce(files)
     law.listen(told.append)
     law.look()
     assert law.trouble.startswith(f"NO RULES ARE in force: {files.user}, line 1")
@@ -118,7 +118,7 @@ async def test_a_changed_rule_file_is_announced_within_two_seconds_without_a_cal
     files, told = RuleFiles(tmp_path / "mine"), asyncio.Queue[str]()
     theirs = trusted_project(files, tmp_path / "app")
     write(theirs, ALLOW)
-    law = Law(files)
+    law = RulesInForce(files)
     law.listen(told.put_nowait)
     law.look()
     assert await said(law, event(tmp_path / "app")) is None
@@ -139,7 +139,7 @@ async def test_a_changed_rule_file_is_announced_within_two_seconds_without_a_cal
 
 async def test_a_change_of_our_own_is_told_by_who_made_it(tmp_path: Path) -> None:
     files, told = RuleFiles(tmp_path), list[str]()
-    law = Law(files)
+    law = RulesInForce(files)
     law.listen(told.append)
     law.look()
     write(files.user, DENY)
@@ -157,19 +157,19 @@ async def test_a_fault_in_judging_is_a_question_that_no_order_answers(
         raise RuntimeError("a fault")
 
     monkeypatch.setattr(Policy, "judge", fail)
-    assert await said(Law(RuleFiles(tmp_path)), event(tmp_path)) == "ask-operator"
+    assert await said(RulesInForce(RuleFiles(tmp_path)), event(tmp_path)) == "ask-operator"
 
 
 async def test_a_projects_own_file_counts_for_nothing_until_it_is_trusted(tmp_path: Path) -> None:
     project = tmp_path / "project"
     (project / ".crabhook").mkdir(parents=True)
     write(project / ".crabhook" / "rules.toml", DENY)
-    assert await said(Law(RuleFiles(tmp_path)), event(project)) is None
+    assert await said(RulesInForce(RuleFiles(tmp_path)), event(project)) is None
 
 
 async def test_an_event_without_a_tool_is_not_judged(tmp_path: Path) -> None:
     write(RuleFiles(tmp_path).user, DENY)
-    assert await said(Law(RuleFiles(tmp_path)), Event("claude", "Stop", cwd="/")) is None
+    assert await said(RulesInForce(RuleFiles(tmp_path)), Event("claude", "Stop", cwd="/")) is None
 
 
 async def test_a_change_of_our_own_counts_at_once(
@@ -177,7 +177,7 @@ async def test_a_change_of_our_own_counts_at_once(
 ) -> None:
     monkeypatch.setattr(module, "LOOK_AGAIN", 3600.0)
     files = RuleFiles(tmp_path)
-    law = Law(files)
+    law = RulesInForce(files)
     write(files.user, ALLOW)
     assert await said(law, event(tmp_path)) == "allow"
     write(files.user, DENY)
@@ -192,7 +192,7 @@ async def test_an_edition_of_the_rules_lasts_until_one_of_them_may_have_changed(
     files = RuleFiles(tmp_path / "own")
     (tmp_path / "own").mkdir()
     file = trusted_project(files, tmp_path / "project")
-    law, about, elsewhere = Law(files), event(tmp_path / "project"), event(tmp_path)
+    law, about, elsewhere = RulesInForce(files), event(tmp_path / "project"), event(tmp_path)
     assert law.edition(about) != law.edition(about), "nothing was looked at"
     await said(law, about)
     editions = [law.edition(about)]
@@ -216,7 +216,7 @@ async def test_what_is_judged_in_a_thread_is_judged_as_on_the_loop(
 ) -> None:
     files = RuleFiles(tmp_path)
     write(files.user, DENY)
-    law, asked = Law(files), event(tmp_path)
+    law, asked = RulesInForce(files), event(tmp_path)
     assert await said(law, asked, long=long) == "deny"
     write(files.user, ALLOW)
     assert await said(law, asked, long=long) == "allow"
@@ -235,7 +235,7 @@ async def test_a_projects_file_that_cannot_be_read_leaves_the_owners_rules_in_fo
     files, told = RuleFiles(tmp_path / "mine"), list[str]()
     os.mkfifo(trusted_project(files, tmp_path / "app"))
     write(files.user, DENY)
-    law = Law(files)
+    law = RulesInForce(files)
     law.listen(told.append)
     asked = event(tmp_path / "app")
     async with asyncio.timeout(60):  # a pipe that is waited on waits for ever
@@ -250,7 +250,7 @@ async def test_a_broken_file_keeps_the_rules_before_it_for_a_project_met_later(
     tmp_path: Path,
 ) -> None:
     files = RuleFiles(tmp_path)
-    law = Law(files)
+    law = RulesInForce(files)
     write(files.user, DENY)
     assert await said(law, event(tmp_path)) == "deny"
     write(files.user, "nonsense")
@@ -262,7 +262,7 @@ async def test_the_files_are_looked_at_beside_the_loop(
 ) -> None:
     files, release = RuleFiles(tmp_path), threading.Event()
     write(files.user, DENY)
-    law, read = Law(files), RuleFiles.user_rules
+    law, read = RulesInForce(files), RuleFiles.user_rules
 
     def slowly(self: RuleFiles) -> RuleSet:
         release.wait(60)
@@ -285,7 +285,7 @@ async def test_who_asks_after_a_change_of_our_own_waits_for_a_new_look(
 ) -> None:
     files, begun, release = RuleFiles(tmp_path), threading.Event(), threading.Event()
     write(files.user, ALLOW)
-    law, read = Law(files), RuleFiles.user_rules
+    law, read = RulesInForce(files), RuleFiles.user_rules
 
     def slowly(self: RuleFiles) -> RuleSet:
         found = read(self)
@@ -309,7 +309,7 @@ async def test_who_asks_after_a_change_of_our_own_waits_for_a_new_look(
 async def test_a_folder_with_a_name_past_all_bounds_costs_nothing(tmp_path: Path) -> None:
     files = RuleFiles(tmp_path)
     write(files.user, DENY)
-    law, asked = Law(files), replace(event(tmp_path), cwd="/x" * 1_000_000)
+    law, asked = RulesInForce(files), replace(event(tmp_path), cwd="/x" * 1_000_000)
     await law.judge(asked, long=False)
     assert await said(law, asked) == "deny"
     assert list(law._by_folder) == ["/"]
@@ -321,13 +321,13 @@ async def test_a_folder_is_looked_into_ahead_and_never_where_others_wait(tmp_pat
     (project / "src").mkdir(parents=True)
     (project / "src" / "a.py").touch()
     write(files.user, '[[rule]]\nverdict = "allow"\nmatch = "Read(./**)"\n')
-    law = Law(files)
+    law = RulesInForce(files)
     grep = Event("claude", "PreToolUse", cwd=str(project), tool=ToolCall("Grep", {"pattern": "x"}))
     assert await said(law, grep) == "ask-operator"  # nobody has looked
     assert await said(law, grep, long=True) == "allow"
     (project / ".env").touch()
     assert await said(law, grep) == "allow"  # by what was seen a moment ago
-    other = Law(files)
+    other = RulesInForce(files)
     assert await said(other, grep, long=True) == "ask-operator"
 
 
@@ -338,7 +338,7 @@ async def test_the_risk_of_a_search_is_told_by_a_look_that_is_never_taken_where_
     project.mkdir()
     (project / ".env").touch()
     grep = event(project, "grep -r token .")
-    law = Law(files)
+    law = RulesInForce(files)
     await law.judge(grep, long=False)
     await law.risk(grep, long=True)  # the first reads the table, and looks as well
     law._looks._known.clear()
@@ -352,7 +352,7 @@ async def test_the_risk_of_a_search_is_told_by_a_look_that_is_never_taken_where_
 async def test_a_search_by_an_agent_on_another_machine_is_asked_about(tmp_path: Path) -> None:
     files = RuleFiles(tmp_path)
     write(files.user, '[[rule]]\nverdict = "allow"\nmatch = "Read(//**)"\n')
-    law = Law(files)
+    law = RulesInForce(files)
     grep = Event(
         "claude", "PreToolUse", cwd="/nowhere/app", tool=ToolCall("Grep", {"pattern": "x"})
     )
@@ -367,7 +367,7 @@ async def test_a_folder_of_the_same_name_here_says_nothing_of_another_machines(
     project.mkdir()
     files.folder.mkdir()
     write(files.user, '[[rule]]\nverdict = "allow"\nmatch = "Read(./**)"\n')
-    law = Law(files)
+    law = RulesInForce(files)
     grep = Event("claude", "PreToolUse", cwd=str(project), tool=ToolCall("Grep", {"pattern": "x"}))
     assert await said(law, grep, long=True) == "allow"
     assert await said(law, grep, long=long) == "allow"
@@ -382,7 +382,7 @@ async def test_the_owners_rules_hold_in_a_folder_that_cannot_be_looked_at(
 ) -> None:
     files = RuleFiles(tmp_path)
     write(files.user, DENY)
-    law, asked = Law(files), replace(event(tmp_path), cwd=cwd)
+    law, asked = RulesInForce(files), replace(event(tmp_path), cwd=cwd)
     await law.judge(asked, long=False)
     assert await said(law, asked) == "deny"
 
@@ -396,7 +396,7 @@ async def test_no_name_in_a_command_makes_a_denied_call_a_question(
 ) -> None:
     files = RuleFiles(tmp_path)
     write(files.user, '[[rule]]\nverdict = "deny"\nmatch = "Bash(pwd *)"\n')
-    law, asked = Law(files), event(tmp_path, command.format(letter))
+    law, asked = RulesInForce(files), event(tmp_path, command.format(letter))
     assert await said(law, asked) == "deny"
     assert await law.risk(asked, long=True) != UNTOLD
 
@@ -406,7 +406,7 @@ async def test_a_file_system_that_hangs_keeps_nobody_waiting_and_the_owners_rule
 ) -> None:
     files, release, look = RuleFiles(tmp_path), threading.Event(), module.project_of
     write(files.user, DENY)
-    law = Law(files)
+    law = RulesInForce(files)
     law.look()
 
     def hanging(cwd: str) -> Path:
@@ -434,7 +434,7 @@ async def test_the_risk_of_a_call_is_told_by_the_rules_of_its_last_look(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     files = RuleFiles(tmp_path)
-    law, about = Law(files), event(tmp_path, "deploy")
+    law, about = RulesInForce(files), event(tmp_path, "deploy")
     assert await law.risk(about, long=False) == UNTOLD  # nobody has looked yet
     write(files.user, "[[risk]]\nmatch = 'Bash(deploy *)'\nlevel = 2\nwords = 'deploys'\n")
     await law.judge(about, long=False)

@@ -126,7 +126,7 @@ class NoRules:
 
 
 @frozen
-class _Own:
+class _OwnerRules:
     """The owner's last good rules as of the last `read`, and the fault since then."""
 
     rules: RuleSet
@@ -139,14 +139,14 @@ class _Own:
 
 
 @frozen
-class _There:
+class _ProjectRules:
     """The rules for one project, as of the last look; `trouble` is with the project's file."""
 
     project: Path
     around: Context
     policy: "Policy"
     theirs: RuleSet
-    own: _Own
+    own: _OwnerRules
     stamp: object
     trouble: str
     looked: float
@@ -157,7 +157,7 @@ def _not_kept(_texts: tuple[str, ...]) -> None:
     pass
 
 
-class Law:
+class RulesInForce:
     """Judges events by the rule files; the `Rules` of a server.
 
     `warner` is called in a thread for each project; the function that it returns runs on the loop
@@ -173,11 +173,11 @@ class Law:
     ) -> None:
         self._files, self._warner, self._taken = files, warner, taken
         self._heard_by: list[Callable[[str], object]] = []
-        self._own = _Own(RuleSet(), (), ())
-        self._by_project: Bounded[Path, _There] = Bounded(PROJECTS_KEPT)
-        self._by_folder: Bounded[str, _There] = Bounded(PROJECTS_KEPT)
-        self._looking: dict[str, asyncio.Future[_There]] = {}
-        self._hanging: set[asyncio.Future[_There]] = set()
+        self._own = _OwnerRules(RuleSet(), (), ())
+        self._by_project: Bounded[Path, _ProjectRules] = Bounded(PROJECTS_KEPT)
+        self._by_folder: Bounded[str, _ProjectRules] = Bounded(PROJECTS_KEPT)
+        self._looking: dict[str, asyncio.Future[_ProjectRules]] = {}
+        self._hanging: set[asyncio.Future[_ProjectRules]] = set()
         self._looker = ThreadPoolExecutor(MOST_HANGING + 1, "crabhook-rules")
         self._looks = DirectoryLookups()  # into folders that agents search
         self._rulings = RememberedRulings()
@@ -186,7 +186,7 @@ class Law:
         self._assessed = False  # whether a call was assessed; the first reads the table of programs
 
     def __repr__(self) -> str:
-        return f"<Law projects={len(self._by_project)} trouble={self.trouble!r}>"
+        return f"<RulesInForce projects={len(self._by_project)} trouble={self.trouble!r}>"
 
     @property
     def trouble(self) -> str:
@@ -212,14 +212,14 @@ class Law:
 
     def look(self) -> None:
         """Read the owner's files now, to report their faults before the first call."""
-        self._keep_own(self._look_at_own())
+        self._store_own(self._read_own())
 
     async def watch(self) -> None:
         """Check all files every second, so that changes are reported without a call."""
         while True:
             for folder in ("/", *map(str, self._by_project)):
                 try:
-                    await self._looked(folder)
+                    await self._refreshed(folder)
                 except OSError as error:
                     _LOG.info("the rules of %s cannot be looked at: %s", folder, error)
             await asyncio.sleep(LOOK_AGAIN)
@@ -235,7 +235,7 @@ class Law:
             return None
         if (there := self._fresh(event.cwd)) is None:
             event = _in_a_folder(event)
-            there = await self._looked(event.cwd)
+            there = await self._refreshed(event.cwd)
         below = there.around.below if long else self._looks.recalled
         around = context_now(there.around, event, below)
         if not long:
@@ -280,33 +280,33 @@ class Law:
         there = self._by_folder.get(_in_a_folder(event).cwd)
         return (self._own.stamps, self._ours, there.stamp if there else object())
 
-    def _fresh(self, folder: str) -> _There | None:
+    def _fresh(self, folder: str) -> _ProjectRules | None:
         there = self._by_folder.get(folder)
         if there and there.looked > self._ours and monotonic() - there.looked < LOOK_AGAIN:
             return there
         return None
 
-    async def _looked(self, folder: str) -> _There:
+    async def _refreshed(self, folder: str) -> _ProjectRules:
         """Look in a thread, once for all callers, since a caller may leave.
 
         Where a file system hangs, the rules of the last look count, the owner's at least.
         """
         if (looking := self._looking.get(folder)) is None:
             loop = asyncio.get_running_loop()
-            looking = loop.run_in_executor(self._looker, self._look, folder)
+            looking = loop.run_in_executor(self._looker, self._read, folder)
             self._looking[folder] = looking
             looking.add_done_callback(lambda done: self._end_look(folder, done))
         if looking not in self._hanging:
             try:
                 async with asyncio.timeout(LOOK_WITHIN):
-                    return self._keep(folder, await asyncio.shield(looking))
+                    return self._store(folder, await asyncio.shield(looking))
             except TimeoutError:
                 self._hanging.add(looking)
         if rules := self._by_folder.get(folder):
             return rules
         policy, around = self._policy(self._own.rules), context_here(Path(folder), self._looks)
         rest = (RuleSet(), self._own, None, "", -inf, no_warning)
-        return _There(Path(folder), around, policy, *rest)
+        return _ProjectRules(Path(folder), around, policy, *rest)
 
     def _policy(self, *rules: RuleSet) -> "Policy":
         # This imports the shell parser; `watch` imports it first, once the port listens.
@@ -314,16 +314,16 @@ class Law:
 
         return Policy(rules, self._files.protected)
 
-    def _end_look(self, folder: str, done: "asyncio.Future[_There]") -> None:
+    def _end_look(self, folder: str, done: "asyncio.Future[_ProjectRules]") -> None:
         self._hanging.discard(done)
         if self._looking.get(folder) is done:
             del self._looking[folder]
 
-    def _look(self, folder: str) -> _There:
+    def _read(self, folder: str) -> _ProjectRules:
         """Read the files that have changed; store nothing."""
         looked, project = monotonic(), project_of(folder)
         before = self._by_project.get(project)
-        own, stamp = self._look_at_own(), stamp_of(project / PROJECT_FILE)
+        own, stamp = self._read_own(), stamp_of(project / PROJECT_FILE)
         warn, around = self._warner(project), context_here(project, self._looks)
         if before and before.own is own and before.stamp == stamp:
             return replace(before, around=around, looked=looked, warn=warn)
@@ -334,9 +334,9 @@ class Law:
             except CrabhookError as error:
                 trouble = f"RULES YOU TRUSTED COUNT FOR NOTHING, your own hold: {error}"
         policy = self._policy(own.rules, theirs)
-        return _There(project, around, policy, theirs, own, stamp, trouble, looked, warn)
+        return _ProjectRules(project, around, policy, theirs, own, stamp, trouble, looked, warn)
 
-    def _look_at_own(self) -> _Own:
+    def _read_own(self) -> _OwnerRules:
         files, before = self._files, self._own
         stamps = tuple(map(files.edition, OWN_TEXTS))
         if stamps == before.stamps:
@@ -344,16 +344,16 @@ class Law:
         try:
             texts = tuple(map(files.read, OWN_TEXTS))
             rules, trusted = files.user_rules(), files.trusted_files()
-            return _Own(rules, trusted, stamps, read=True, texts=texts)
+            return _OwnerRules(rules, trusted, stamps, read=True, texts=texts)
         except CrabhookError as error:
             means = "RULES NOT READ, the ones before stay" if before.read else "NO RULES ARE"
             trouble = f"{means} in force: {error}"
             return replace(before, stamps=stamps, trouble=trouble)
 
-    def _keep(self, folder: str, there: _There) -> _There:
+    def _store(self, folder: str, there: _ProjectRules) -> _ProjectRules:
         """Store a look's result, and report new faults."""
         before = self._by_project.get(there.project)
-        self._keep_own(there.own)
+        self._store_own(there.own)
         if there.trouble and (before is None or there.trouble != before.trouble):
             self._changed(there.trouble)
         elif before and before.stamp != there.stamp:
@@ -362,7 +362,7 @@ class Law:
         self._by_project[there.project] = self._by_folder[folder] = there
         return there
 
-    def _keep_own(self, own: _Own) -> None:
+    def _store_own(self, own: _OwnerRules) -> None:
         """Store the owner's files, and report changes not reported yet."""
         if own is self._own:
             return
