@@ -32,7 +32,7 @@ _Rule: TypeAlias = Callable[..., Iterator[Any] | None]
 
 
 @frozen
-class Field:
+class FormField:
     """One thing to fill in.
 
     `kind`: the JSON type ("string", "number", "integer", "boolean", or the schema's word);
@@ -49,7 +49,7 @@ class Field:
     format: str = ""
 
 
-def read_fields(event_fields: Mapping[str, Value]) -> tuple[Field, ...]:
+def read_fields(event_fields: Mapping[str, Value]) -> tuple[FormField, ...]:
     """Return the fields of an Elicitation's form; none in URL mode.
 
     A property with an unreadable schema is a text in JSON.
@@ -66,9 +66,9 @@ def read_fields(event_fields: Mapping[str, Value]) -> tuple[Field, ...]:
     )
 
 
-def _read_field(name: str, about: Value, *, required: bool) -> Field:
+def _read_field(name: str, about: Value, *, required: bool) -> FormField:
     schema = about if isinstance(about, dict) else {}
-    return Field(
+    return FormField(
         name=name,
         title=text_at(schema, "title") or name,
         kind=text_at(schema, "type") or "string",

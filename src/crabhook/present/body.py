@@ -16,22 +16,22 @@ from crabhook.model.event import Event
 from crabhook.model.jsontext import Value, first_text, object_at
 from crabhook.model.question import read_questions
 from crabhook.present.document import (
+    AgentMessage,
     Block,
     Body,
-    Change,
-    Command,
-    Edit,
-    Edits,
+    CommandText,
+    Description,
     Fact,
-    File,
-    Form,
+    FilePath,
+    ListedEdit,
+    McpForm,
     Name,
     NewText,
-    Note,
     Plan,
     Questions,
     ServerAsks,
-    Words,
+    TextChange,
+    TextChanges,
 )
 from crabhook.present.summary import TELLING, is_question
 
@@ -71,14 +71,20 @@ def body(event: Event) -> Body:
 def _lead(tool_input: Mapping[str, Value], blocks: Mapping[str, Block]) -> tuple[Block, ...]:
     """Return the blocks that say what a call does; none for an odd input."""
     for key, chooser in CHOOSERS.items():
-        if chooser.of in blocks and isinstance(whole := blocks.get(key), Change | Edits | NewText):
-            changes = whole.edits if isinstance(whole, Edits) else ()
+        if chooser.of in blocks and isinstance(
+            whole := blocks.get(key), TextChange | TextChanges | NewText
+        ):
+            changes = whole.edits if isinstance(whole, TextChanges) else ()
             if all(edit.change is not None for edit in changes):
                 return blocks[chooser.of], whole
     for key, chooser in CHOOSERS.items():
         if chooser.leads and key in blocks:
-            note = blocks.get("description") if isinstance(blocks[key], Command) else None
-            return (blocks[key], note) if isinstance(note, Note) and note.text else (blocks[key],)
+            note = blocks.get("description") if isinstance(blocks[key], CommandText) else None
+            return (
+                (blocks[key], note)
+                if isinstance(note, Description) and note.text
+                else (blocks[key],)
+            )
     key, text = first_text(tool_input, TELLING)
     return (blocks.get(key) or Name({key: text}, text),) if key else ()
 
@@ -98,7 +104,7 @@ def happening(event: Event) -> Body:
         if key in fields and (short or shown):
             blocks.append(Fact({key: fields[key]}, key, fields[key], shown, short))
         if key == "message" and (entries := read_fields(fields)):
-            blocks.append(Form({"requested_schema": fields["requested_schema"]}, entries))
+            blocks.append(McpForm({"requested_schema": fields["requested_schema"]}, entries))
     return Body((), tuple(blocks), own)
 
 
@@ -131,10 +137,10 @@ def _text(make: Callable[[Mapping[str, Value], str], Block]) -> Choose:
     return choose
 
 
-def _change(_: str, tool_input: Mapping[str, Value]) -> Change | None:
+def _change(_: str, tool_input: Mapping[str, Value]) -> TextChange | None:
     match tool_input:
         case {"old_string": str(before), "new_string": str(after)}:
-            return Change({key: tool_input[key] for key in _SIDES}, before, after)
+            return TextChange({key: tool_input[key] for key in _SIDES}, before, after)
     return None
 
 
@@ -148,8 +154,8 @@ def _edits(key: str, tool_input: Mapping[str, Value]) -> Block | None:
             return None
         change = _change("", edit)
         sides = _SIDES if change else ()
-        changes.append(Edit(change, {name: edit[name] for name in edit if name not in sides}))
-    return Edits({key: tool_input[key]}, tuple(changes))
+        changes.append(ListedEdit(change, {name: edit[name] for name in edit if name not in sides}))
+    return TextChanges({key: tool_input[key]}, tuple(changes))
 
 
 def _questions(tool_input: Mapping[str, Value]) -> Block:
@@ -162,15 +168,15 @@ def _questions(tool_input: Mapping[str, Value]) -> Block:
 
 
 CHOOSERS: dict[str, Chooser] = {
-    "file_path": Chooser(_text(File)),
-    "notebook_path": Chooser(_text(File)),
-    "command": Chooser(_text(Command), leads=True),
-    "description": Chooser(_text(Note)),
+    "file_path": Chooser(_text(FilePath)),
+    "notebook_path": Chooser(_text(FilePath)),
+    "command": Chooser(_text(CommandText), leads=True),
+    "description": Chooser(_text(Description)),
     "old_string": Chooser(_change, of="file_path"),
     "edits": Chooser(_edits, of="file_path"),
     "content": Chooser(_text(NewText), of="file_path"),
     "new_source": Chooser(_text(NewText), of="notebook_path"),
     "plan": Chooser(_text(Plan), leads=True),
-    "prompt": Chooser(_text(Words)),
+    "prompt": Chooser(_text(AgentMessage)),
 }
 """The fields of any tool's input that are shown as more than JSON, in the order of reading."""

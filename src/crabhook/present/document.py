@@ -12,7 +12,7 @@ from dataclasses import field
 from typing import TypeAlias, TypeVar
 
 from crabhook.datatypes import frozen
-from crabhook.model.elicitation import Field
+from crabhook.model.elicitation import FormField
 from crabhook.model.event import ShownField
 from crabhook.model.jsontext import CUT, Value
 from crabhook.model.question import Question
@@ -42,14 +42,14 @@ class Json(Block):
 
 
 @frozen
-class File(Block):
+class FilePath(Block):
     """A file that a call names."""
 
     path: str
 
 
 @frozen
-class Command(Block):
+class CommandText(Block):
     """A command for a shell, or a patch."""
 
     text: str
@@ -61,14 +61,14 @@ class Command(Block):
 
 
 @frozen
-class Note(Block):
+class Description(Block):
     """What an agent says that its call does."""
 
     text: str
 
 
 @frozen
-class Words(Block):
+class AgentMessage(Block):
     """What an agent says to another agent."""
 
     text: str
@@ -102,7 +102,7 @@ class Questions(Block):
 
 
 @frozen
-class Change(Block):
+class TextChange(Block):
     """What goes out of a file and what comes in its place."""
 
     before: str
@@ -120,18 +120,18 @@ class Change(Block):
 
 
 @frozen
-class Edit:
+class ListedEdit:
     """One of several changes; `change` is None where its texts are none."""
 
-    change: Change | None
+    change: TextChange | None
     rest: Mapping[str, Value]  # its other fields
 
 
 @frozen
-class Edits(Block):
+class TextChanges(Block):
     """Several changes of a file."""
 
-    edits: tuple[Edit, ...]
+    edits: tuple[ListedEdit, ...]
 
     @property
     def whole(self) -> bool:
@@ -167,10 +167,10 @@ class NewText(Block):
 
 
 @frozen
-class Form(Block):
+class McpForm(Block):
     """The fields of a form that an MCP server wants to have filled in."""
 
-    entries: tuple[Field, ...]
+    entries: tuple[FormField, ...]
 
 
 @frozen

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.model.elicitation import MAX_FIELDS, Field, check_content, read_fields
+from crabhook.model.elicitation import MAX_FIELDS, FormField, check_content, read_fields
 from crabhook.model.errors import DecisionError
 
 SCHEMA: dict[str, Any] = {
@@ -28,7 +28,7 @@ GOOD = {"name": "Ada", "size": "s"}
 
 def test_a_form_is_read_field_by_field() -> None:
     fields = {field.name: field for field in read_fields(FORM)}
-    assert fields["name"] == Field("name", "Your name", required=True)
+    assert fields["name"] == FormField("name", "Your name", required=True)
     assert (fields["mail"].format, fields["mail"].description) == ("email", "where to write")
     assert (fields["age"].kind, fields["age"].default) == ("integer", 30)
     assert fields["size"].choices == (("s", "Small"), ("l", "Large"))

@@ -10,30 +10,30 @@ from crabhook.model.elicitation import read_fields
 from crabhook.model.event import Event, ShownField, ToolCall
 from crabhook.present.body import CHOOSERS, body, happening, server_asks
 from crabhook.present.document import (
+    AgentMessage,
     Block,
     Body,
-    Change,
-    Command,
+    CommandText,
     Counts,
-    Edit,
-    Edits,
+    Description,
     Fact,
-    File,
-    Form,
+    FilePath,
+    ListedEdit,
+    McpForm,
     Name,
     NewText,
-    Note,
     Plan,
     Questions,
     ServerAsks,
-    Words,
+    TextChange,
+    TextChanges,
 )
 
 PATH = {"file_path": "/a.py"}
 SIDES = {"old_string": "x", "new_string": "y"}
-FILE, CHANGE = File(PATH, "/a.py"), Change(SIDES, "x", "y")
+FILE, CHANGE = FilePath(PATH, "/a.py"), TextChange(SIDES, "x", "y")
 EDITS = [{**SIDES, "replace_all": True}, {"old_string": "c", "new_string": 5}]
-NOTE = Note({"description": "why"}, "why")
+NOTE = Description({"description": "why"}, "why")
 
 
 def field(kind: Any, key: str, text: str = "t") -> Block:
@@ -47,29 +47,29 @@ def of(tool_input: Any, tool: str = "Any") -> Body:
 
 LEADS: dict[str, tuple[Any, tuple[Block, ...], set[str]]] = {
     # what it is: the input, what leads, the names of the fields that the lead leaves over
-    "a command": ({"command": "ls"}, (field(Command, "command", "ls"),), set()),
+    "a command": ({"command": "ls"}, (field(CommandText, "command", "ls"),), set()),
     "with the agent's own words": (
         {"command": "ls", "description": "why"},
-        (field(Command, "command", "ls"), NOTE),
+        (field(CommandText, "command", "ls"), NOTE),
         set(),
     ),
     "without words": (
         {"command": "ls", "description": ""},
-        (field(Command, "command", "ls"),),
+        (field(CommandText, "command", "ls"),),
         {"description"},
     ),
     "a change": ({**PATH, **SIDES, "replace_all": True}, (FILE, CHANGE), {"replace_all"}),
     "a change of no file": (SIDES, (), set(SIDES)),
     "several changes": (
         {**PATH, "edits": EDITS[:1]},
-        (FILE, Edits({"edits": EDITS[:1]}, (Edit(CHANGE, {"replace_all": True}),))),
+        (FILE, TextChanges({"edits": EDITS[:1]}, (ListedEdit(CHANGE, {"replace_all": True}),))),
         set(),
     ),
     "changes of which one is none": ({**PATH, "edits": EDITS}, (FILE,), {"edits"}),
     "a new file": ({**PATH, "content": "t"}, (FILE, field(NewText, "content")), set()),
     "a cell": (
         {"notebook_path": "/n", "new_source": "t"},
-        (field(File, "notebook_path", "/n"), field(NewText, "new_source")),
+        (field(FilePath, "notebook_path", "/n"), field(NewText, "new_source")),
         set(),
     ),
     "a file before a command": (
@@ -80,7 +80,7 @@ LEADS: dict[str, tuple[Any, tuple[Block, ...], set[str]]] = {
     "a file": ({**PATH, "limit": 5}, (FILE,), {"limit"}),
     "a plan": ({"plan": "t", "x": 1}, (field(Plan, "plan"),), {"x"}),
     "a page": ({"url": "t", "prompt": "p"}, (field(Name, "url"),), {"prompt"}),
-    "a word to an agent": ({"prompt": "t"}, (field(Words, "prompt"),), set()),
+    "a word to an agent": ({"prompt": "t"}, (field(AgentMessage, "prompt"),), set()),
     "words alone": ({"description": "why"}, (NOTE,), set()),
     "nothing that is known": ({"title": "t"}, (), {"title"}),
     "fields of another type": ({"command": [1], "file_path": 5}, (), {"command", "file_path"}),
@@ -103,15 +103,15 @@ BLOCKS: dict[str, tuple[Any, tuple[Block, ...]]] = {
     "changes of which one is none": (
         {"edits": EDITS},
         (
-            Edits(
+            TextChanges(
                 {"edits": EDITS},
-                (Edit(CHANGE, {"replace_all": True}), Edit(None, EDITS[1])),
+                (ListedEdit(CHANGE, {"replace_all": True}), ListedEdit(None, EDITS[1])),
             ),
         ),
     ),
     "what is about no file has no block of its own": (
         {"url": "u", "prompt": "t"},
-        (field(Words, "prompt"),),
+        (field(AgentMessage, "prompt"),),
     ),
     **{
         f"edits that are {edits!r}": ({"edits": edits}, ())
@@ -147,15 +147,21 @@ def test_unreadable_questions_say_why_and_stand_for_no_field() -> None:
     ("block", "counts"),
     [
         (CHANGE, (1, 1)),
-        (Edits({}, (Edit(CHANGE, {}), Edit(None, {}), Edit(CHANGE, {}))), (2, 2)),
+        (
+            TextChanges({}, (ListedEdit(CHANGE, {}), ListedEdit(None, {}), ListedEdit(CHANGE, {}))),
+            (2, 2),
+        ),
         (NewText({}, "a\nb\n"), (2, None)),
         (NewText({}, "a\nb…"), None),
-        (Change({}, "a", "b…"), None),
-        (Edits({}, (Edit(CHANGE, {}), Edit(Change({}, "a…", "b"), {}))), None),
+        (TextChange({}, "a", "b…"), None),
+        (
+            TextChanges({}, (ListedEdit(CHANGE, {}), ListedEdit(TextChange({}, "a…", "b"), {}))),
+            None,
+        ),
     ],
 )
 def test_a_change_counts_its_lines_where_it_has_all_of_them(
-    block: Change | Edits | NewText, counts: Counts | None
+    block: TextChange | TextChanges | NewText, counts: Counts | None
 ) -> None:
     assert block.counts == counts
     assert block.whole is (counts is not None)
@@ -199,7 +205,7 @@ FACTS: dict[str, tuple[dict[str, Any], dict[str, ShownField], tuple[Block, ...],
         {},
         (
             fact("message", "m", "message"),
-            Form({"requested_schema": SCHEMA}, read_fields({"requested_schema": SCHEMA})),
+            McpForm({"requested_schema": SCHEMA}, read_fields({"requested_schema": SCHEMA})),
             fact("mode", "form", "form mode"),
         ),
         set(),

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from crabhook.model.elicitation import Field, read_fields
+from crabhook.model.elicitation import FormField, read_fields
 from crabhook.model.errors import PayloadError
 from crabhook.model.jsontext import Value, compact, parse_value
 from crabhook.model.question import Answer, Question
@@ -156,7 +156,7 @@ def read_values(text: str, event_fields: Mapping[str, Value], number: int) -> di
     return values
 
 
-def accepting(fields: Sequence[Field]) -> str:
+def accepting(fields: Sequence[FormField]) -> str:
     """Return how a form with these fields is accepted, with values of the right kind."""
     needed = [field for field in fields if field.required] or list(fields)
     if not all(_PLAIN.fullmatch(field.name) for field in needed[:_HINTED]):
@@ -166,7 +166,7 @@ def accepting(fields: Sequence[Field]) -> str:
     return " ".join([WORDS["accept"].name, *hints, *more])
 
 
-def _example(field: Field) -> str:
+def _example(field: FormField) -> str:
     if field.choices:
         value = field.choices[0][0]
         plain = not isinstance(value, str) or _PLAIN.fullmatch(value)
@@ -176,7 +176,7 @@ def _example(field: Field) -> str:
     )
 
 
-def _field_value(line: _Line, field: Field | None, name: str) -> Value:
+def _field_value(line: _Line, field: FormField | None, name: str) -> Value:
     """Read a value: JSON, or a bare word for a text or a choice's name."""
     kind = field.kind if field else ""
     choices = field.choices if field else ()

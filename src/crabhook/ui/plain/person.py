@@ -22,7 +22,7 @@ from crabhook.present import sentence
 from crabhook.present.around import around
 from crabhook.present.body import body
 from crabhook.present.cover import COVER, covered
-from crabhook.present.document import Note
+from crabhook.present.document import Description
 from crabhook.present.phrases import countdown, joined
 from crabhook.present.safe import Speller, folded, safe
 from crabhook.present.summary import (
@@ -238,7 +238,7 @@ class ForAPerson(Format):
     def _around(self, card: Card, now: float) -> Iterator[Row]:
         """Yield why the card is here, who asks, and what happened to similar cards."""
         event = card.event
-        for note in body(event).of(Note):
+        for note in body(event).of(Description):
             yield from [Row("  in its own words: ", note.text)] if note.text else ()
         if card.reason.words:
             yield Row("  here because: ", card.reason.words)
@@ -294,7 +294,7 @@ def _body(card: Card, longest: int, *, fold: bool) -> Iterator[Row]:
         asked = body(event)
         every = (*asked.lead, *asked.blocks)
         elsewhere = [block for block in every if is_told and key in block.fields]
-        elsewhere += [note for note in asked.of(Note) if key not in note.fields]
+        elsewhere += [note for note in asked.of(Description) if key not in note.fields]
         yield from tool_rows(event, longest, elsewhere)
     telling = {key: value for key, value in event.fields.items() if value not in _NOTHING}
     telling = _fold(telling) if fold else telling

@@ -13,19 +13,19 @@ from crabhook.model.jsontext import Value, compact
 from crabhook.present.body import body, happening
 from crabhook.present.compare import compared
 from crabhook.present.document import (
+    AgentMessage,
     Block,
-    Change,
-    Command,
-    Edits,
+    CommandText,
+    Description,
     Fact,
-    File,
-    Form,
+    FilePath,
     Json,
+    McpForm,
     NewText,
-    Note,
     Plan,
     Questions,
-    Words,
+    TextChange,
+    TextChanges,
 )
 from crabhook.present.summary import json_start
 from crabhook.ui.text.rows import Row, indented
@@ -73,7 +73,7 @@ def _below(name: str, indent: str, text: str, longest: int) -> Iterator[Row]:
     yield from indented(indent, text, longest)
 
 
-def _form(block: Form, longest: int) -> Iterator[Row]:
+def _form(block: McpForm, longest: int) -> Iterator[Row]:
     for field in block.entries:
         kind = f"{field.kind}, {field.format}" if field.format else field.kind
         parts = [field.name, kind, "required" if field.required else "may be left out"]
@@ -147,13 +147,15 @@ def _beside(text: str, block: Block) -> Iterator[Row]:
     yield from (Row(f"  {key}: ", text) for key in block.fields)
 
 
-def _text(indent: str, block: Command | NewText | Plan | Words, longest: int) -> Iterator[Row]:
+def _text(
+    indent: str, block: CommandText | NewText | Plan | AgentMessage, longest: int
+) -> Iterator[Row]:
     """Show a text below its name, line by line, behind `indent`."""
     for key in block.fields:
         yield from _below(key, indent, block.text, longest)
 
 
-def _change(change: Change, longest: int) -> Iterator[Row]:
+def _change(change: TextChange, longest: int) -> Iterator[Row]:
     """Show what goes and what comes, marked as in a unified diff."""
     old, new = change.before, change.after
     yield Row("  change:")
@@ -166,7 +168,7 @@ def _change(change: Change, longest: int) -> Iterator[Row]:
         yield from indented("    +", new, longest)
 
 
-def _edits(block: Edits, longest: int) -> Iterator[Row]:
+def _edits(block: TextChanges, longest: int) -> Iterator[Row]:
     for number, edit in enumerate(block.edits, 1):
         yield Row(f"  {number} of {len(block.edits)}:")
         if edit.change is not None:
@@ -179,14 +181,14 @@ def _edits(block: Edits, longest: int) -> Iterator[Row]:
 _ROWS: Mapping[type[Block], Callable[..., Iterator[Row]]] = {
     Json: lambda block, longest: json_rows("input", dict(block.fields), longest),
     Questions: _questions,
-    File: lambda block, _: _beside(block.path, block),
-    Note: lambda block, _: _beside(block.text, block),
-    Command: partial(_text, "    "),
-    Change: _change,
-    Edits: _edits,
+    FilePath: lambda block, _: _beside(block.path, block),
+    Description: lambda block, _: _beside(block.text, block),
+    CommandText: partial(_text, "    "),
+    TextChange: _change,
+    TextChanges: _edits,
     NewText: partial(_text, "    +"),
     Plan: partial(_text, "    "),
-    Words: partial(_text, "    "),
-    Form: _form,
+    AgentMessage: partial(_text, "    "),
+    McpForm: _form,
     Fact: lambda block, longest: _labelled(block.short, block.value, longest),
 }

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.model.elicitation import Field, read_fields
+from crabhook.model.elicitation import FormField, read_fields
 from crabhook.model.jsontext import compact
 from crabhook.ui.commands.forms import accepting, read_values
 from crabhook.ui.commands.words import LineError
@@ -84,12 +84,12 @@ def test_a_form_without_fields_takes_any_name() -> None:
     ("fields", "hint"),
     [
         ((), "accept"),
-        ((Field("a", "a"), Field("b", "b", "integer", required=True)), "accept b=1"),
-        (tuple(Field(f"f{n}", "", "number") for n in range(6)), "accept f0=1 f1=1 f2=1 f3=1 …"),
-        ((Field("a b", "a"),), "accept NAME=VALUE …"),
-        ((Field("x | 8 allow", "x"),), "accept NAME=VALUE …"),
-        ((Field("a", "a", choices=(("\x1b", "e"),)),), "accept a=…"),
-        ((Field("a", "a", "array"),), "accept a=…"),
+        ((FormField("a", "a"), FormField("b", "b", "integer", required=True)), "accept b=1"),
+        (tuple(FormField(f"f{n}", "", "number") for n in range(6)), "accept f0=1 f1=1 f2=1 f3=1 …"),
+        ((FormField("a b", "a"),), "accept NAME=VALUE …"),
+        ((FormField("x | 8 allow", "x"),), "accept NAME=VALUE …"),
+        ((FormField("a", "a", choices=(("\x1b", "e"),)),), "accept a=…"),
+        ((FormField("a", "a", "array"),), "accept a=…"),
     ],
 )
 def test_the_hint_is_made_of_nothing_but_plain_names(fields: Any, hint: str) -> None:

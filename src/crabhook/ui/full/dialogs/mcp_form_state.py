@@ -11,7 +11,7 @@ from math import isinf
 
 from crabhook.desk.replica import Replica
 from crabhook.model.card import Card
-from crabhook.model.elicitation import Field, check_content, read_fields
+from crabhook.model.elicitation import FormField, check_content, read_fields
 from crabhook.model.errors import DecisionError, PayloadError
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value, compact, object_at, parse_object
@@ -55,7 +55,7 @@ class Entry:
     `typed`: the operator's text, kept even if it is no value; `wrong` says why not.
     """
 
-    asked: Field
+    asked: FormField
     schema: Mapping[str, Value] = field(default_factory=dict)
     given: bool = False
     value: Value = None
@@ -103,7 +103,7 @@ class FillIn:
     def __repr__(self) -> str:
         return f"<FillIn {len(self.content())} of {len(self.entries)} given>"
 
-    def _entry(self, one: Field) -> Entry:
+    def _entry(self, one: FormField) -> Entry:
         return Entry(
             one,
             object_at(self._properties, one.name),

@@ -16,19 +16,19 @@ from crabhook.model.order import CAP
 from crabhook.present.around import NOTHING_AROUND, CardContext
 from crabhook.present.body import body, happening
 from crabhook.present.document import (
+    AgentMessage,
     Block,
-    Change,
-    Command,
+    CommandText,
     Counts,
-    Edits,
+    Description,
     Fact,
-    File,
+    FilePath,
     Json,
     Name,
     NewText,
-    Note,
     Plan,
-    Words,
+    TextChange,
+    TextChanges,
 )
 from crabhook.present.safe import hidden, runs_leftward
 from crabhook.present.sentence import asker, sentence
@@ -260,10 +260,10 @@ def _tool_input(event: Event, value: Value, sheet: Sheet, cwd: str) -> Iterator[
 def _lead(blocks: tuple[Block, ...], sheet: Sheet, cwd: str) -> Iterator[Line]:
     """Show what says what the call does; a file below `cwd` is named relative to it."""
     match blocks:
-        case (File(path=path), Change() | Edits() | NewText() as text):
+        case (FilePath(path=path), TextChange() | TextChanges() | NewText() as text):
             yield from _path(path, cwd, text.counts, sheet)
             yield from _block(text, sheet)
-        case (Command() as command, Note(text=text)):
+        case (CommandText() as command, Description(text=text)):
             yield from _command(command, sheet)
             yield []
             yield from code.quoted(f'"{text}"', sheet, words=True)
@@ -281,7 +281,7 @@ def _block(block: Block, sheet: Sheet) -> Iterator[Line]:
             yield from _block(part, sheet)
 
 
-def _command(block: Command, sheet: Sheet) -> Iterator[Line]:
+def _command(block: CommandText, sheet: Sheet) -> Iterator[Line]:
     yield from framed((patch_rows if block.is_patch else code.shell_rows)(block.text, sheet.inner))
 
 
@@ -297,7 +297,7 @@ def _path(path: str, cwd: str, counts: Counts | None, sheet: Sheet) -> Iterator[
     yield from [[*last, *told]] if fits else [last, [("bar", "│ "), *told[1:]]]
 
 
-def _edits(block: Edits, sheet: Sheet) -> Iterator[Line]:
+def _edits(block: TextChanges, sheet: Sheet) -> Iterator[Line]:
     for place, edit in enumerate(block.edits, 1):
         yield [("label", f"edit {place} of {len(block.edits)}")]
         if edit.change is not None:
@@ -305,20 +305,20 @@ def _edits(block: Edits, sheet: Sheet) -> Iterator[Line]:
             yield from _value(dict(edit.rest), sheet) if edit.rest else ()
 
 
-def _change(block: Change, sheet: Sheet) -> Iterator[Line]:
+def _change(block: TextChange, sheet: Sheet) -> Iterator[Line]:
     yield from framed(edit_rows(block.before, block.after, sheet.inner))
 
 
 # How a block that says what a call does is drawn; any other is drawn by its parts.
 _DRAWINGS: Mapping[type[Block], Callable[..., Iterator[Line]]] = {
     Json: lambda block, sheet: _value(dict(block.fields), sheet),
-    Command: _command,
-    Change: _change,
-    Edits: _edits,
+    CommandText: _command,
+    TextChange: _change,
+    TextChanges: _edits,
     NewText: lambda block, sheet: framed(added_rows(block.text, sheet.inner)),
     Plan: lambda block, sheet: _markdown(block.text, sheet),
-    File: lambda block, sheet: code.quoted(block.path, sheet, style="name"),
+    FilePath: lambda block, sheet: code.quoted(block.path, sheet, style="name"),
     Name: lambda block, sheet: code.quoted(block.text, sheet, style="name"),
-    Note: lambda block, sheet: code.quoted(block.text, sheet, style="name"),
-    Words: lambda block, sheet: code.quoted(block.text, sheet, style="name", words=True),
+    Description: lambda block, sheet: code.quoted(block.text, sheet, style="name"),
+    AgentMessage: lambda block, sheet: code.quoted(block.text, sheet, style="name", words=True),
 }
