@@ -36,6 +36,8 @@ RENAMED: Mapping[str, Mapping[str, str]] = {
     "RememberRequest": _DECIDES,
 }
 """The fields of a message that have other names than those of the value, by the value's names."""
+MESSAGES = {"RuleActor": "Rule"}
+"""The messages that have other names than the class that they carry; names of messages stay."""
 BOUNDED: Mapping[str, Mapping[str, int]] = {
     "Because": {"words": 4000, "name": 2000, "note": 2000},
     "ContextReady": {"prompt": 4000, "counted": 200},
@@ -240,7 +242,7 @@ def _pair(hints: tuple[Any, ...], descriptor: Descriptor) -> _Way:
 def _union(hint: Any, descriptor: Descriptor) -> _Way:  # noqa: ANN401 - any type's hint
     """Return how a message carries a union: each type in the part with its name."""
     made, (oneof,) = GetMessageClass(descriptor), descriptor.oneofs
-    kinds = {kind.__name__: kind for kind in get_args(hint)}
+    kinds = {MESSAGES.get(kind.__name__, kind.__name__): kind for kind in get_args(hint)}
     parts: dict[type, tuple[str, _Way]] = {}
     by_name: dict[str, _Way] = {}
     for field in oneof.fields:
