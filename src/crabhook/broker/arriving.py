@@ -1,6 +1,5 @@
 """A hook's event arrives: it gets a card, a reply at once, or silence."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from crabhook.broker import conflicts
@@ -117,16 +116,18 @@ def _course(state: BrokerState, fact: Arrived) -> Course:
 def _conclude(state: BrokerState, request: Request) -> list[Effect]:
     """End the cards whose call, turn or session the event shows to be over, if that can be true."""
     event = request.event
-    closes = state.platforms[event.platform].closes(event)
+    platform = state.platforms[event.platform]
+    closes = platform.closes(event)
     if closes is EndScope.NOTHING:
         return []
     ended = _ended_elsewhere(state, event, closes)
     if waited_for := [card for card in ended if conflicts.is_still_waiting(state, card)]:
         return conflicts.reject(state, event, waited_for)
-    effects = _end_elsewhere(state, event, ended)
+    effects: list[Effect] = []
+    for card in ended:
+        effects += state.release(card, AnsweredAtAgent(platform.outcome(event)), Refusal.OVER)
     effects += conflicts.report_result(state, request)
     effects += conflicts.report_end(state, request, closes)
-    platform = state.platforms[event.platform]
     prompted = platform.phase(event) is Phase.PROMPT and platform.by_person(event)
     if prompted and not event.agent_id:
         for order in state.orders.resume(event):
@@ -149,14 +150,6 @@ def _ended_elsewhere(state: BrokerState, news: Event, closes: EndScope) -> list[
     # without an id, a call whose agent still waits cannot have this result.
     by_id = [card for card in ended if named(card.event) and named(news)]
     return (by_id or [card for card in ended if not conflicts.is_still_waiting(state, card)])[:1]
-
-
-def _end_elsewhere(state: BrokerState, news: Event, ended: Sequence[Card]) -> list[Effect]:
-    why = AnsweredAtAgent(state.platforms[news.platform].outcome(news))
-    effects: list[Effect] = []
-    for card in ended:
-        effects += state.release(card, why, Refusal.OVER)
-    return effects
 
 
 def _observe(state: BrokerState, fact: Arrived, warning: str) -> list[Effect]:

@@ -96,11 +96,13 @@ def _end_orders(state: BrokerState, command: EndOrders, _by: Actor) -> list[Effe
 
 
 def _steer(state: BrokerState, command: Steer, by: Actor) -> list[Effect]:
-    key = _known_agent(state, command.session, command.agent)
-    platform = state.platforms[key[0]]
+    keys = _known_agents(state, command.session, command.agent)
+    if len(keys) != 1:
+        raise DecisionError(f"{len(keys)} agents have a session {command.session!r:.60}")
+    platform = state.platforms[keys[0][0]]
     if not platform.takes_notes:
         raise DecisionError(f"{platform.title} takes no note with its calls")
-    note = state.notes.add(key, command.agent, command.text, by, state.now)
+    note = state.notes.add(keys[0], command.agent, command.text, by, state.now)
     return state.note_told(note, f"waits for its next call: {note.text}", by=by)
 
 
@@ -121,14 +123,6 @@ def _stop_session(state: BrokerState, command: StopSession, by: Actor) -> list[E
         order = Order(OrderKind.HALT, session=session, agent=agent, words=why, machine=machine)
         effects += halt(state, key, order, by)
     return effects
-
-
-def _known_agent(state: BrokerState, session: str, agent: str) -> SessionKey:
-    """Return the only session with this id; raise DecisionError where there is none or several."""
-    keys = _known_agents(state, session, agent)
-    if len(keys) != 1:
-        raise DecisionError(f"{len(keys)} agents have a session {session!r:.60}")
-    return keys[0]
 
 
 def _known_agents(state: BrokerState, session: str, agent: str) -> Sequence[SessionKey]:

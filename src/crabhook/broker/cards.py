@@ -17,7 +17,7 @@ from typing import TypeAlias, TypeVar
 from crabhook.model.card import Card, Leg, State
 from crabhook.model.errors import CrabhookError
 from crabhook.model.event import EndScope, Event
-from crabhook.model.jsontext import Value, canonical
+from crabhook.model.jsontext import canonical
 
 CallKey: TypeAlias = tuple[str | bytes, ...]
 
@@ -71,7 +71,8 @@ def result_of(waiting: Event, news: Event) -> bool:
     whole, part = news.tool.bare, waiting.tool.bare
     if isinstance(whole, dict) and isinstance(part, dict):
         whole = {key: value for key, value in whole.items() if key in part}
-    return _same_json(whole, part)
+    # To Python 1 and true are equal, to JSON they are not.
+    return whole == part and canonical(whole) == canonical(part)
 
 
 def named(event: Event) -> bool:
@@ -90,11 +91,6 @@ def _same_tool(first: Event, other: Event) -> bool:
     if first.tool is None or other.tool is None:
         return False
     return same_agent(first, other) and first.tool.name == other.tool.name
-
-
-def _same_json(first: Value, other: Value) -> bool:
-    """Compare as JSON does: Python takes 1 and true for equal."""
-    return first == other and canonical(first) == canonical(other)
 
 
 def joins(legs: Sequence[Event], event: Event) -> bool:

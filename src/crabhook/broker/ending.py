@@ -213,7 +213,8 @@ def time_passed(state: BrokerState, fact: TimePassed) -> list[Effect]:
         effects += state.refuse(leg, Refusal.UNDECIDED)
         effects += state.leave(state.cards.of_leg(leg), [leg], why, Happening.TIMED_OUT)
     effects += _never_came_back(state)
-    effects += _bring_back(state)
+    aside = [card for card in state.cards.waiting() if 0 < card.snoozed_until <= state.now]
+    effects += [state.put(replace(card, snoozed_until=0.0)) for card in aside]
     if state.deadlines:
         effects.append(WakeAt(state.deadlines[0][0]))
     return effects
@@ -236,12 +237,6 @@ def undecided(leg: Leg) -> Follows:
             return Follows.USER_ASKED
         case _:
             return _UNLESS_DENIED[follows]
-
-
-def _bring_back(state: BrokerState) -> list[Effect]:
-    """Put cards that were aside until now before the operator again."""
-    aside = [card for card in state.cards.waiting() if 0 < card.snoozed_until <= state.now]
-    return [state.put(replace(card, snoozed_until=0.0)) for card in aside]
 
 
 def closing(state: BrokerState, fact: Closing) -> list[Effect]:

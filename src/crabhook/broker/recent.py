@@ -135,7 +135,7 @@ class RecentDecisions:
         answer of another call that looks the same.
         """
         for key, kept in self._answers.of_session(event):
-            if _same_named(kept.event, event):
+            if named(kept.event) and named(event) and same_call(kept.event, event):
                 self._answers.drop(key)
         self._answers.keep(_Settled(_bare(event), decided, now))
 
@@ -206,10 +206,6 @@ def _leaves(decided: Decided | None) -> bool:
     return decided is not None and decided.decision.verdict in (Verdict.ASK, Verdict.PASS)
 
 
-def _same_named(first: Event, other: Event) -> bool:
-    return named(first) and named(other) and same_call(first, other)
-
-
 TOGETHER_WITHIN = 30.0  # seconds; an agent starts its hooks at the same moment
 _AGENTS_KEPT = 4096
 
@@ -243,7 +239,9 @@ class Deduplicator:
 
         A hook sends an event once, so the same words under the same stance are another event.
         """
-        agent, fingerprint = request.event.agent_key, _fingerprint(request.event)
+        event = request.event
+        words = canonical({"name": event.name, **event.fields})
+        agent, fingerprint = event.agent_key, sha256(words.encode()).digest()
         last = self._last.get(agent)
         if (
             last is not None
@@ -256,7 +254,3 @@ class Deduplicator:
             return last
         self._last[agent] = heard = DuplicateEvent(fingerprint, now, {request.stance})
         return heard
-
-
-def _fingerprint(event: Event) -> bytes:
-    return sha256(canonical({"name": event.name, **event.fields}).encode()).digest()

@@ -139,7 +139,8 @@ class _Walk:
             if isinstance(value, dict):
                 return self._object(value, depth + 1, redacted)
             if isinstance(value, list):
-                return self._list(value, depth + 1, redacted)
+                few = value[: self._left + 1]
+                return [self.value(inner, depth + 1, redacted) for inner in few]
             if value is None or isinstance(value, bool):
                 return value
             no_json = isinstance(value, float) and not math.isfinite(value)
@@ -151,9 +152,6 @@ class _Walk:
             clean = self._redactor.cut(value)
         self._left -= len(clean)
         return clean
-
-    def _list(self, value: list[Value], depth: int, redacted: Callable[[str], str]) -> list[Value]:
-        return [self.value(inner, depth, redacted) for inner in value[: self._left + 1]]
 
     def _object(
         self, value: dict[str, Value], depth: int, redacted: Callable[[str], str]

@@ -9,7 +9,7 @@ record's key, so that nothing can be guessed from it.
 from collections.abc import Iterable, Mapping
 from hashlib import blake2b
 
-from crabhook.store.change import Change, Halt, KeptReply, Waiting
+from crabhook.store.change import Change, KeptReply
 from crabhook.store.interface import Row
 from crabhook.store.record import Entry, RecordKind
 from crabhook.store.sql import ANSWER, WAITING, answer_row, halt_row, waiting_row
@@ -23,13 +23,12 @@ _CALL = ("request_id", *ANSWER[7:])
 
 def fingerprint(key: bytes, parts: Iterable[object]) -> str:
     """Return the fingerprint of a row's columns, whatever somebody put there."""
-    content = [part if isinstance(part, bytes) else _bytes(part) for part in parts]
+    content = [
+        part if isinstance(part, bytes) else str(part).encode("utf-8", "surrogatepass")
+        for part in parts
+    ]
     text = b"".join([b"%d:%b" % (len(part), part) for part in content])
     return blake2b(text, key=key[:64], digest_size=12, person=b"crabhook kept").hexdigest()
-
-
-def _bytes(part: object) -> bytes:
-    return str(part).encode("utf-8", "surrogatepass")
 
 
 def of_asked(key: bytes, row: Row) -> str:
@@ -55,7 +54,7 @@ def witnessed(key: bytes, change: Change, entry: Entry) -> list[str]:
     match entry.kind:
         case RecordKind.ASKED | RecordKind.TAKEN_UP:
             return [
-                _asked(key, request)
+                of_asked(key, dict(zip(WAITING, waiting_row(request), strict=True)))
                 for request in change.waiting
                 if request.request_id == entry.request_id
             ]
@@ -66,7 +65,7 @@ def witnessed(key: bytes, change: Change, entry: Entry) -> list[str]:
             answers = [answer for answer in change.answers if answer.request_id in legs]
             return [mark for answer in answers for mark in _answer(key, answer)]
         case RecordKind.STOPS:
-            return [] if change.halts is None else [_halts(key, change.halts)]
+            return [] if change.halts is None else [of_halts(key, map(halt_row, change.halts))]
     return []
 
 
@@ -74,10 +73,6 @@ def legs_of(request_id: str, body: Mapping[str, object]) -> set[str]:
     """Return the ids of all requests that a decision answered."""
     legs = body.get("legs")
     return {request_id, *(map(str, legs) if isinstance(legs, list | tuple) else ())}
-
-
-def _asked(key: bytes, waiting: Waiting) -> str:
-    return of_asked(key, dict(zip(WAITING, waiting_row(waiting), strict=True)))
 
 
 def _answer(key: bytes, answer: KeptReply) -> tuple[str, ...]:
@@ -89,7 +84,3 @@ def _answer(key: bytes, answer: KeptReply) -> tuple[str, ...]:
             ),
         )
     return of_answer(key, dict(zip(ANSWER, answer_row(answer), strict=True)))
-
-
-def _halts(key: bytes, halts: Iterable[Halt]) -> str:
-    return of_halts(key, map(halt_row, halts))

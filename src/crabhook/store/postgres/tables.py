@@ -46,7 +46,7 @@ CREATE TABLE crabhook.step (number integer PRIMARY KEY, at timestamptz DEFAULT n
 
 async def version_of(connection: "Connection", steps: Sequence[str] = STEPS) -> int:
     """Return the schema's version, 0 without one; ForeignError if not ours or too new."""
-    tables, ours = await _row(connection, _VERSION)
+    tables, ours = await connection.fetchrow(_VERSION)
     if tables and not ours:
         raise ForeignError("the schema crabhook is there, but holds no record of crabhook's")
     version = int(await connection.fetchval("SELECT max(number) FROM step") or 0) if ours else 0
@@ -113,11 +113,6 @@ def made() -> frozenset[str]:
     """Return the lines of a schema that nobody changed."""
     text = Path(__file__).with_name("schema.txt").read_text("utf-8")
     return frozenset(text.splitlines())
-
-
-async def _row(connection: "Connection", text: str, *values: object) -> tuple[Any, ...]:
-    row = await connection.fetchrow(text, *values)
-    return tuple(row) if row is not None else ()
 
 
 # PostgreSQL's texts cannot hold NUL, and an agent may send it: a mark stands in its place.

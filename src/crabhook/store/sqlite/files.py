@@ -85,11 +85,18 @@ def transaction(cursor: sqlite3.Cursor, path: Path) -> Iterator[None]:
             raise
 
 
+_LOCK_FLAGS = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+
+
 class WriterLock:
     """The right to write the record beside `path`; held until released."""
 
     def __init__(self, path: Path) -> None:
-        self._descriptor = _opened(path)
+        try:
+            self._descriptor = os.open(path, _LOCK_FLAGS, 0o600)
+        except OSError as error:
+            wrong = f"the record's lock {path} cannot be made: {error.strerror}"
+            raise ReadOnlyError(wrong) from error
         try:
             fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -109,13 +116,6 @@ class WriterLock:
         descriptor, self._descriptor = self._descriptor, -1
         if descriptor >= 0:
             os.close(descriptor)
-
-
-def _opened(path: Path) -> int:
-    try:
-        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    except OSError as error:
-        raise ReadOnlyError(f"the record's lock {path} cannot be made: {error.strerror}") from error
 
 
 BUSY_MS = 100  # we are the only writer: another lock would last long, while agents wait

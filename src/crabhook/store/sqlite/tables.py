@@ -47,7 +47,8 @@ def check(connection: sqlite3.Connection, steps: Sequence[str] = STEPS) -> int:
     """Return the version of our database, if it is not too new; 0 for an empty one."""
     application = int(connection.execute("PRAGMA application_id").fetchone()[0])
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
-    if application not in (0, APPLICATION) or (application == 0 and _tables(connection)):
+    tables = int(connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0])
+    if application not in (0, APPLICATION) or (application == 0 and tables):
         raise ForeignError("the file is a database, but no record of crabhook's; move it away")
     if version > len(steps):
         raise ForeignError(
@@ -55,10 +56,6 @@ def check(connection: sqlite3.Connection, steps: Sequence[str] = STEPS) -> int:
             "use the newer crabhook, or another state folder"
         )
     return version
-
-
-def _tables(connection: sqlite3.Connection) -> int:
-    return int(connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0])
 
 
 SCHEMA = "SELECT type, name, tbl_name, sql FROM sqlite_master"
