@@ -155,7 +155,7 @@ def event_of(part: Watched | DeskRefusal, hello: Cursor) -> str:
         case Whole(seq, snapshot):
             data = " ".join(f"#{card.number}" for card in snapshot.waiting)
         case VisibleChange():
-            seq = part.logged.seq
+            seq, kind = part.logged.seq, "change"
             data = (
                 f"#{part.news.number}" if isinstance(part.news, Card) else type(part.news).__name__
             )
