@@ -81,7 +81,7 @@ def test_no_machine_is_invited_to_a_place_that_is_served_without_tls(team: Found
 
 def invited_to(place: str, home: Path) -> str:
     """Invite a machine without a terminal; return why nobody was invited."""
-    invite = [CRABHOOK, "machines", "invite", "build2", "--server", place]
+    invite = [CRABHOOK, "team", "invite", "build2", "--machine", "--server", place]
     environment = {"PATH": os.environ["PATH"], "HOME": str(home)}
     done = subprocess.run(
         invite, env=environment, capture_output=True, check=False, text=True, start_new_session=True

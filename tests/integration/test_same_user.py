@@ -41,14 +41,14 @@ VERBS: Mapping[str, Sequence[str]] = {
     "away": ("away",),
     "away --for": ("away", "--for", "1h"),
     "release": ("release", "hold-all"),
-    "operators invite": ("operators", "invite", "mallory", "--role", "admin"),
-    "operators revoke": ("operators", "revoke", ME),
-    "operators trust-key": ("operators", "trust-key", ME, "KEY"),
-    "machines invite": ("machines", "invite", "m1"),
+    "team invite": ("team", "invite", "mallory", "--role", "admin"),
+    "team revoke": ("team", "revoke", ME),
+    "team keys trust": ("team", "keys", "trust", ME, "KEY"),
+    "team invite --machine": ("team", "invite", "m1", "--machine"),
     "team init": ("team", "init"),
     "team names": ("team", "names", "evil.example"),
     "desk": ("desk", "--plain"),
-    "desk join": ("desk", "join", "crab1aaaa@127.0.0.1:1"),
+    "team join": ("team", "join", "crab1aaaa@127.0.0.1:1"),
 }
 """Each command that may let something happen, let somebody in, or tell a model something."""
 
@@ -198,7 +198,7 @@ def test_no_command_opens_a_gate_for_a_process_of_the_same_user(
             words = [str(card["number"]) if one == "1" else one for one in words]
             code, said = WAYS[way](machine, words)
             assert code not in (0, 7), f"{verb}: {said}"
-            assert "crab1" not in said or verb == "desk join", verb
+            assert "crab1" not in said or verb == "team join", verb
             assert PASSPHRASE not in said, verb
         assert state(machine) == before
     finally:
@@ -295,7 +295,7 @@ def ssh_agent(machine: Machine) -> Iterator[Path]:
     finally:
         agent.kill()
         agent.wait()
-        machine.run("desk", "use-key", "--none")
+        machine.run("team", "keys", "use", "--none")
         del machine.environment["SSH_AUTH_SOCK"]
 
 
@@ -307,12 +307,12 @@ def test_a_key_of_an_ssh_agent_opens_after_a_yes_and_where_an_admin_trusts_it(
     asked = machine.ask("npm ci", "t-signed")
     number = str(machine.pending()[-1]["number"])
     yes, key = machine.folder / "yes", str(ssh_agent)
-    assert machine.run("desk", "use-key", key).returncode == 0
+    assert machine.run("team", "keys", "use", key).returncode == 0
     yes.touch()
     assert bare(machine, ("allow", number))[0] == NOT_ALLOWED  # whoever chose the key
-    code, said = machine.typed("operators", "trust-key", ME, key, times=0)
+    code, said = machine.typed("team", "keys", "trust", ME, key, times=0)
     assert (code, "--confirmed" in said) == (1, True)
-    code, said = machine.typed("operators", "trust-key", ME, key, "--confirmed")
+    code, said = machine.typed("team", "keys", "trust", ME, key, "--confirmed")
     assert code == 0, said
     yes.unlink()
     code, said = bare(machine, ("allow", number))
@@ -321,5 +321,5 @@ def test_a_key_of_an_ssh_agent_opens_after_a_yes_and_where_an_admin_trusts_it(
     code, said = bare(machine, ("allow", number, "--note", "fine"))
     assert code == 0, said
     assert "fine" in asked.finish().stdout.decode()
-    assert machine.typed("operators", "distrust-key", ME, key)[0] == 0
+    assert machine.typed("team", "keys", "distrust", ME, key)[0] == 0
     assert bare(machine, ("away",))[0] == NOT_ALLOWED

@@ -95,16 +95,16 @@ def test_a_team_is_pulled_to_the_second_server_and_who_is_revoked_is_out_at_both
         ).read_bytes()
         second = opened.enter_context(serving(two))
         second.wait_for(lambda line: "standing by" in line)
-        typed(second, "operators", "revoke", "ann")
+        typed(second, "team", "revoke", "ann")
         first.wait_for(lambda line: "ann was revoked" in line)
         second.wait_for(lambda line: "ann was revoked" in line)
-        typed(first, "machines", "revoke", "build1")
+        typed(first, "team", "revoke", "build1", "--machine")
         first.wait_for(lambda line: "the machine build1 was revoked" in line)
         second.wait_for(lambda line: "the machine build1 was revoked" in line)
-        assert "ann" not in crabhook(second, "operators", "list").stdout
+        assert "ann" not in crabhook(second, "team", "list").stdout
         first.process.kill()
         second.listens()
-        typed(second, "operators", "revoke", "bob")
+        typed(second, "team", "revoke", "bob")
         second.wait_for(lambda line: "bob was revoked" in line)
         assert "as they were written" in second.audit("verify")
         assert "the document team was changed by" in second.audit("--all-kinds")
@@ -126,7 +126,7 @@ def shows(desks: str, name: str, authority: Path) -> bool:
 
 def invited_by(service: Service) -> str:
     """What a server's machine says for which names it can let anybody in."""
-    words = [CRABHOOK, "operators", "invite", "eve", "--role", "viewer", "--host", "x.example"]
+    words = [CRABHOOK, "team", "invite", "eve", "--role", "viewer", "--host", "x.example"]
     # The name is refused before the passphrase is asked for.
     with Typist(words, service.environment) as typist:
         code, _, wrong = typist.finish()
@@ -192,7 +192,7 @@ def test_where_there_is_a_team_its_passphrase_signs_the_rules_that_are_pushed(ur
             crabhook(service, "team", "push")
             service.write_rules("# by bob\n")
             assert "version 3 now" in typed(service, "rules", "push", "--yes")
-            typed(service, "operators", "revoke", "ann")
+            typed(service, "team", "revoke", "ann")
             assert "the document rules was changed by bob at laptop" in said_of(service)
             assert "the document team was changed by bob at laptop" in said_of(service)
             team_in(folder).rename(folder / "elsewhere")  # as where there is no team
@@ -214,7 +214,7 @@ def test_a_team_is_founded_before_the_first_server_begins_the_record(url: str) -
         code, said, wrong = typist.finish()
     assert (code, wrong) == (0, "")
     assert "its first admin" in said
-    steps = [said.index(one) for one in ("desk use-server", "  crabhook serve", "operators invite")]
+    steps = [said.index(one) for one in ("team servers", "  crabhook serve", "team invite")]
     assert steps == sorted(steps)
 
 

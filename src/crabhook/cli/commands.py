@@ -8,7 +8,7 @@ import argparse
 import importlib
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple, NoReturn
@@ -145,9 +145,6 @@ def declaring(
     return partial(declare, options_of(command), values or {})
 
 
-ALONE = "alone"
-
-
 def actions(
     command: str,
     acts: Mapping[str, Callable[[argparse.Namespace], object]],
@@ -155,19 +152,21 @@ def actions(
 ) -> Subcommand:
     """Return a command of several actions, declared in options/COMMAND.toml with a help for each.
 
-    The action ALONE is the command by itself.
+    One without an act is a noun that has actions of its own: "keys" has "keys trust".
     """
 
     def add_arguments(parser: argparse.ArgumentParser) -> None:
-        below = parser.add_subparsers(required=ALONE not in acts, metavar="ACTION")
+        below = {"": parser.add_subparsers(required=True, metavar="ACTION")}
         for name, about in options_of(command).items():
+            noun, _, action = name.rpartition(" ")
             options = dict(about)
-            what = options.pop("help", "")
-            child = parser
-            if name != ALONE:
-                child = below.add_parser(name, help=what, description=what)
-            declare(options, values, child)
-            child.set_defaults(act=acts[name])
+            what = options.pop("help")
+            child = below[noun].add_parser(action, help=what, description=what)
+            if name in acts:
+                declare(options, values, child)
+                child.set_defaults(act=acts[name])
+            else:
+                below[name] = child.add_subparsers(required=True, metavar="ACTION")
 
     return Subcommand(
         add_arguments, partial(reporting, command, lambda arguments: arguments.act(arguments))
@@ -209,8 +208,19 @@ def _absolute(text: str) -> Path:
 _WRONG = re.compile(r"invalid choice: '([^']*)'|unrecognized arguments: (\S+)")
 
 
+FIRST = "list"
+"""The action that is meant where a person names none."""
+
+
 class Parser(argparse.ArgumentParser):
     """An argument parser whose errors say "did you mean", where something like it exists."""
+
+    def parse_args(self, args: Sequence[str], namespace: Any = None) -> Any:  # type: ignore[override]  # noqa: ANN401 - argparse's own
+        """Parse what a person wrote; the action `list` may be left out."""
+        first = args[0] if args else "-"
+        if first.startswith("-") and first not in ("-h", "--help") and FIRST in subcommands(self):
+            args = (FIRST, *args)
+        return super().parse_args(args, namespace)
 
     def error(self, message: str) -> NoReturn:
         """Print the usage, the error and what was probably meant; exit with 2."""
@@ -228,22 +238,22 @@ def meant(wrong: str, words: Iterable[str]) -> str:
 
 
 def subcommands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
-    """Return the parsers of a parser's actions, by their names."""
-    return {
-        name: child
-        for action in parser._actions  # noqa: SLF001 - argparse tells it nowhere else
-        if isinstance(action, argparse._SubParsersAction)  # noqa: SLF001 - likewise
-        for name, child in action.choices.items()
-    }
+    """Return the parsers of a parser's actions, and of theirs, by their names."""
+    children: dict[str, argparse.ArgumentParser] = {}
+    for action in parser._actions:  # noqa: SLF001 - argparse tells it nowhere else
+        if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001 - likewise
+            for name, child in action.choices.items():
+                below = subcommands(child).items()
+                children |= {name: child, **{f"{name} {last}": each for last, each in below}}
+    return children
 
 
 def words_of(parser: argparse.ArgumentParser) -> Iterator[str]:
     """Yield every option and every choice of a parser and of its actions."""
-    for action in parser._actions:  # noqa: SLF001 - as above
-        yield from action.option_strings
-        yield from map(str, action.choices or ())
-    for child in subcommands(parser).values():
-        yield from words_of(child)
+    for each in (parser, *subcommands(parser).values()):
+        for action in each._actions:  # noqa: SLF001 - as above
+            yield from action.option_strings
+            yield from map(str, action.choices or ())
 
 
 EXTRA = "serve"

@@ -36,7 +36,12 @@ def run(arguments: argparse.Namespace) -> int:
 def script(shell: str) -> str:
     """Return what this shell is to read to complete crabhook's arguments."""
     text = Path(__file__).with_suffix(f".{shell}").read_text(encoding="utf-8")
-    rows = "\n".join(_rows("crabhook", _root()))
+    root = _root()
+    rows = "\n".join(
+        row
+        for place, parser in {"": root, **subcommands(root)}.items()
+        for row in _rows(f"crabhook {place}".rstrip(), parser)
+    )
     if shell == "fish":
         rows = rows.replace("\\", "\\\\")
     quote = "\\'" if shell == "fish" else "'\\''"
@@ -73,8 +78,6 @@ def _rows(place: str, parser: argparse.ArgumentParser) -> Iterator[str]:
             words |= {choice.dest: choice.help or "" for choice in action._choices_actions}  # noqa: SLF001
     for word, what in (words or {"<file>": ""}).items():
         yield f"{place}\t{word}\t{what}"
-    for name, child in subcommands(parser).items():
-        yield from _rows(f"{place} {name}", child)
 
 
 def _kind(action: argparse.Action) -> str:

@@ -209,7 +209,7 @@ def opened_by(
     if key is None:
         return TeamRefusal(
             f"{shown.key.fingerprint} is no key of {principal.name}'s: an admin runs "
-            "`crabhook operators trust-key`"
+            "`crabhook team keys trust`"
         )
     if shown.key.in_hardware and not shown.touched:
         return TeamRefusal("the key was not touched")

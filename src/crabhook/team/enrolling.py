@@ -165,7 +165,7 @@ class JoinPort(EnrolServiceServicer):
 
 
 _FOR = {
-    Joins.DESK: "this invitation is for a person: `crabhook desk join crab1…`",
+    Joins.DESK: "this invitation is for a person: `crabhook team join crab1…`",
     Joins.MACHINE: "this invitation is for a machine: `crabhook install AGENT --join crab1…`",
 }
 

@@ -77,7 +77,7 @@ def founding(folder: Folder) -> Iterator[Folder]:
     """
     if folder.exists:
         raise TeamError(
-            f"there is a team already in {folder.path}; nothing was changed.  `crabhook operators "
+            f"there is a team already in {folder.path}; nothing was changed.  `crabhook team "
             "invite NAME` lets a person in, `crabhook team names HOST` names its server anew"
         )
     above = folder.path.parent

@@ -40,8 +40,8 @@ def test_each_actions_help_has_an_example_that_can_be_run(
         with pytest.raises(SystemExit, match="0"):
             main([*action.split(), "--help"])
         assert f"example:\n  {example}\n" in capsys.readouterr().out
-        program, name, *arguments = shlex.split(example)
-        assert (program, f"{name} {arguments[0]}") == ("crabhook", action)
+        assert example.startswith(f"crabhook {action}")
+        _, name, *arguments = shlex.split(example)
         parser_of(name)[0].parse_args(arguments)
 
 

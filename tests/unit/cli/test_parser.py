@@ -6,8 +6,8 @@ from crabhook.cli import main, parser_of
 from crabhook.cli.commands import COMMANDS, meant, servers, subcommands, words_of
 
 SERVERS = (
-    *("desk use-server", "install claude --server", "status --server", "down --server"),
-    *("operators invite ann --server", "machines invite build1 --server"),
+    *("team servers", "install claude --server", "status --server", "down --server"),
+    *("team invite ann --server", "team invite build1 --machine --server"),
 )
 
 

@@ -21,7 +21,7 @@ def never(command: str) -> bool:
         "git push --force", "git push -f", "git push origin +main", "git reset --hard", "git clean -fd", "git checkout -- a", "git config a b", "git -C a push -f", "dd if=a",
         "chmod -R a b", "chmod 777 a", "chown a b", "kubectl delete pod a", "terraform destroy", "npm publish", "ssh h", "eval x", "xargs rm", "find . -delete", "find . -exec a {} +",
         "ls && rm -rf x", "echo $(sudo ls)", "timeout 5 sudo ls", "env rm -rf x", "bash -c 'rm -rf x'", "python3 -c 'x'", "python3.12 -c x", "node -e x", "perl -pe x a", "docker run x", "kill 1",
-        "crabhook rules add allow Bash", "python3 -m crabhook operators invite m --role admin", "crabhook team init", "base64 -d a", "mkfs.ext4 a", "shutdown now", "crontab a", "source a", ". a", "alias a=b",
+        "crabhook rules add allow Bash", "python3 -m crabhook team invite m --role admin", "crabhook team init", "base64 -d a", "mkfs.ext4 a", "shutdown now", "crontab a", "source a", ". a", "alias a=b",
     ],
 )  # fmt: skip
 def test_these_are_looked_at_each_time(command: str) -> None:

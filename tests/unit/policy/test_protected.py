@@ -125,10 +125,10 @@ def test_what_lets_the_operator_be_away_reaches_a_person(line: str) -> None:
 
 
 WORDS = (
-    "team init", "operators invite mallory --role admin", "operators revoke ann", "machines invite m",
-    "desk join crab1abc@h:1", "desk", "up", "down", "serve", "allow 1", "answer 1 1=2", "pass 1", "hand-back 1",
-    "edit 1", "note s text", "away", "release all", "operators trust-key ann k.pub --confirmed",
-    "operators distrust-key ann k.pub", "desk use-key k.pub", "desk use-server h:1", "team names h", "machines revoke m",
+    "team init", "team invite mallory --role admin", "team revoke ann", "team invite m --machine",
+    "team join crab1abc@h:1", "desk", "", "up", "down", "serve", "allow 1", "answer 1 1=2", "pass 1", "hand-back 1",
+    "edit 1", "note s text", "away", "release all", "team keys trust ann k.pub --confirmed",
+    "team keys distrust ann k.pub", "team keys use k.pub", "team servers h:1", "team names h", "team revoke m --machine",
 )  # fmt: skip
 
 
@@ -137,7 +137,7 @@ WORDS = (
     [
         *(f"crabhook {words}" for words in WORDS),
         *(f"python3 -m crabhook {words}" for words in WORDS),
-        "script -qc 'crabhook operators invite mallory' /dev/null",
+        "script -qc 'crabhook team invite mallory' /dev/null",
         "setsid -w crabhook allow 1",
         "DISPLAY=:0 SSH_ASKPASS=./mine crabhook allow 1",
         "env -u X SSH_ASKPASS_REQUIRE=force crabhook allow 1",

@@ -124,7 +124,7 @@ async def _signed(key: Path, text: bytes) -> bytes:
             await signing.wait()
     if signing.returncode != 0:
         why = complaint.decode("utf-8", "replace").strip().rpartition("\n")[2]
-        other = "to type the passphrase instead: `crabhook desk use-key --none`"
+        other = "to type the passphrase instead: `crabhook team keys use --none`"
         raise CrabhookError(f"the key did not sign ({why}); nothing was sent; {other}")
     return bare(made.decode("ascii", "replace"))
 

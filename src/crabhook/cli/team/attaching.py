@@ -16,7 +16,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crabhook import config
-from crabhook.cli.commands import ALONE, DONE, NO_SERVER, NOT_ALLOWED, actions
+from crabhook.cli.commands import DONE, NO_SERVER, NOT_ALLOWED, Subcommand, declaring, reporting
 from crabhook.config import Settings
 from crabhook.hook.failover import listed
 from crabhook.model.errors import CrabhookError
@@ -109,7 +109,7 @@ def chosen_team(team: str | None) -> "DeskFolder":
         return wanted[0]
     if not folders:
         no_team = "this device is in no team: found one with `crabhook up`"
-        raise AttachError(f"{no_team}, or join one with `crabhook desk join LINE`")
+        raise AttachError(f"{no_team}, or join one with `crabhook team join LINE`")
     teams = ", ".join(folder.facts().team for folder in folders)
     raise AttachError(f"say which desk, with --team NAME; this device is in {teams}")
 
@@ -328,7 +328,8 @@ def join_machine(line: str) -> MachineKeys:
     return kept
 
 
-def _join_desk(arguments: argparse.Namespace) -> None:
+def join_desk(arguments: argparse.Namespace) -> None:
+    """Join a team with this device; raises CrabhookError."""
     from crabhook.cli.team.asking import new_passphrase  # not for machines
     from crabhook.team.certificates import sealed  # likewise
     from crabhook.team.desk_keys import DeskKeys, keep  # likewise
@@ -346,7 +347,7 @@ def _join_desk(arguments: argparse.Namespace) -> None:
     say("Next: open your desk with `crabhook desk`.")
 
 
-def _use_key(arguments: argparse.Namespace) -> None:
+def use_key(arguments: argparse.Namespace) -> None:
     """Let an SSH key sign here in place of the passphrase, or no longer."""
     folder = chosen_team(arguments.team)
     if arguments.key is None:
@@ -361,10 +362,10 @@ def _use_key(arguments: argparse.Namespace) -> None:
         )
     folder.sign_with(arguments.key)
     say(f"{arguments.key} signs what is decided by commands here, once an admin trusts it:")
-    say(f"  crabhook operators trust-key {folder.facts().operator} KEY.pub")
+    say(f"  crabhook team keys trust {folder.facts().operator} KEY.pub")
 
 
-def _use_server(arguments: argparse.Namespace) -> None:
+def use_servers(arguments: argparse.Namespace) -> None:
     """Set the servers of its team that this device's desk and verbs use."""
     folder = chosen_team(arguments.team)
     servers = listed(arguments.server)
@@ -375,8 +376,4 @@ def _use_server(arguments: argparse.Namespace) -> None:
     say(f"This device's desk goes to {' or '.join(servers)} from now on.")
 
 
-desk = actions(
-    "desk",
-    {ALONE: open_desk, "join": _join_desk, "use-key": _use_key, "use-server": _use_server},
-    {},
-)
+desk = Subcommand(declaring("desk"), partial(reporting, "desk", open_desk))

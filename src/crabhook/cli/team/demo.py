@@ -67,8 +67,8 @@ GO_ON = (
     "  crabhook team init --host HOST           (after `crabhook up`, which founds one too:",
     "                                            crabhook down ; crabhook team names HOST)",
     "  crabhook up --operators 0.0.0.0:7444",
-    "  crabhook operators invite NAME           and on the other machine:",
-    "  crabhook desk join LINE ; crabhook desk  (docs/tutorial/second-desk.md)",
+    "  crabhook team invite NAME                and on the other machine:",
+    "  crabhook team join LINE ; crabhook       (docs/tutorial/second-desk.md)",
 )
 
 

@@ -1,4 +1,4 @@
-"""Founding a team and inviting: `crabhook operators invite` and `machines invite`.
+"""Founding a team and inviting: `crabhook team init` and `team invite`.
 
 One line admits one person or one machine, after the six words.
 """
@@ -145,7 +145,9 @@ def invite_operator(arguments: argparse.Namespace) -> None:
     """Print a line that lets a person in, and wait until somebody has come by it."""
     folder = team_folder()
     scope = Scope(
-        tuple(map(str, arguments.project)), tuple(arguments.machine), tuple(arguments.kind)
+        tuple(map(str, arguments.only_project)),
+        tuple(arguments.only_machine),
+        tuple(arguments.only_kind),
     )
     team, role = team_now(folder), Role(arguments.role) if arguments.role else None
     member = edit_team.invitable(team, arguments.name, role, scope)
@@ -163,7 +165,7 @@ def invite_operator(arguments: argparse.Namespace) -> None:
 
     tell = Noting(folder, authority, f"the invitation for {member.name}")
     inviting = Inviting(Joins.DESK, check, partial(_compare, member.name), grant, tell)
-    joined = asyncio.run(_invited(inviting, tell, authority, place, "crabhook desk join"))
+    joined = asyncio.run(_invited(inviting, tell, authority, place, "crabhook team join"))
     limits = f", limited to {member.scope}" if not member.scope.everything else ""
     say(f"{joined.name} has joined as {joined.role}{limits}.")
 

@@ -1,4 +1,4 @@
-"""`crabhook team init`, `operators` and `machines`: found a team, invite, revoke.
+"""`crabhook team`: found a team, invite, join, list, revoke.
 
 A change takes the team's passphrase, typed on the terminal itself: see `asking`.
 """
@@ -15,6 +15,7 @@ from crabhook import config
 from crabhook.cli.arguments import shared_place, team_on_record
 from crabhook.cli.commands import actions
 from crabhook.cli.team.asking import with_passphrase, yours
+from crabhook.cli.team.attaching import join_desk, use_key, use_servers
 from crabhook.cli.team.inviting import (
     LOOPBACK,
     change,
@@ -48,14 +49,14 @@ def _init(arguments: argparse.Namespace) -> None:
     say(f"The server is known as {', '.join(team.names)}.  It counts from the server's next start.")
     say("Next, in this order:")
     if is_shared(config.record_place()):
-        say("  crabhook desk use-server HERE:7444,OTHER:7444")
+        say("  crabhook team servers HERE:7444,OTHER:7444")
         say("      so that it finds both servers")
     if arguments.host:  # others come from elsewhere: without these options nobody reaches it
         say(f"  crabhook serve --operators 0.0.0.0:{DESK_PORT} --listen 0.0.0.0:{HOOK_PORT}")
     else:
         say("  crabhook serve")
     say("      or start its service anew")
-    say("  crabhook operators invite NAME")
+    say("  crabhook team invite NAME")
 
 
 def _names(arguments: argparse.Namespace) -> None:
@@ -107,14 +108,34 @@ def _push(_: argparse.Namespace) -> None:
     say(f"The team on record is of version {now.version} there now, and in force on all servers.")
 
 
-def _list_operators(arguments: argparse.Namespace) -> None:
+def _invite(arguments: argparse.Namespace) -> None:
+    if not arguments.machine:
+        invite_operator(arguments)
+        return
+    if any((arguments.role, arguments.only_project, arguments.only_machine, arguments.only_kind)):
+        raise edit_team.ChangeError(
+            "--role and the --only options are for a person: a machine's hooks decide nothing"
+        )
+    invite_machine(arguments)
+
+
+def _list(arguments: argparse.Namespace) -> None:
     team, now = team_now(team_folder()), time.time()
     from crabhook.cli.verbs.attached import attached_of  # gRPC: for this alone
 
     desks = attached_of(team.id)
     if arguments.json:
+        columns = ("name", "since", "revoked")
         say_json(
-            [asdict(member) | {"attached": desks.get(member.id, ())} for member in team.members]
+            {
+                "members": [
+                    asdict(member) | {"attached": desks.get(member.id, ())}
+                    for member in team.members
+                ],
+                "machines": [
+                    {key: getattr(machine, key) for key in columns} for machine in team.machines
+                ],
+            }
         )
         return
     for member in team.members:
@@ -132,6 +153,9 @@ def _list_operators(arguments: argparse.Namespace) -> None:
             key = PublicKey.parse(ssh_key.key)
             how = "touched" if key.in_hardware else "confirmed at its ssh-agent, as an admin says"
             say_below(f"signs by {key.fingerprint} {ssh_key.comment}, {how}")
+    for machine in team.machines:
+        day = time.strftime("%Y-%m-%d", time.gmtime(machine.revoked or machine.since))
+        say(f"{machine.name}  machine  {'revoked' if machine.revoked else 'since'} {day}")
 
 
 def _trust_key(arguments: argparse.Namespace) -> None:
@@ -146,7 +170,7 @@ def _trust_key(arguments: argparse.Namespace) -> None:
     ssh_key = SshKey(str(key), comment[:64], int(time.time()), not key.in_hardware)
     _changed(partial(edit_team.with_key, name=arguments.name, key=ssh_key))
     say(f"{arguments.name} may show presence by {key.fingerprint} from now on.")
-    say("Next, on their device: `crabhook desk use-key FILE`")
+    say("Next, on their device: `crabhook team keys use FILE`")
 
 
 def _distrust_key(arguments: argparse.Namespace) -> None:
@@ -172,17 +196,6 @@ def _line_of(text_or_file: str) -> str:
         ) from None
 
 
-def _list_machines(arguments: argparse.Namespace) -> None:
-    team = team_now(team_folder())
-    if arguments.json:
-        columns = ("name", "since", "revoked")
-        say_json([{key: getattr(machine, key) for key in columns} for machine in team.machines])
-        return
-    for machine in team.machines:
-        day = time.strftime("%Y-%m-%d", time.gmtime(machine.revoked or machine.since))
-        say(f"{machine.name}  {'revoked' if machine.revoked else 'since'} {day}")
-
-
 def _changed(with_change: Callable[[Team], Team]) -> None:
     folder = team_folder()
     team = team_now(folder)
@@ -191,38 +204,34 @@ def _changed(with_change: Callable[[Team], Team]) -> None:
     change(folder, authority, with_change)
 
 
-def _revoke(with_change: Callable[[Team], Team], what: str) -> None:
-    _changed(with_change)
+def _revoke(arguments: argparse.Namespace) -> None:
+    name, device, now = arguments.name, arguments.device, int(time.time())
+    if arguments.machine:
+        if device:
+            raise edit_team.ChangeError("--device is for a person, and --machine for a machine")
+        what, gone = f"The machine {name}", partial(edit_team.without_machine, name=name, at=now)
+    else:
+        what = f"{device} of {name}" if device else name
+        gone = partial(edit_team.without_operator, name=name, device=device, at=now)
+    _changed(gone)
     say(f"{what} is revoked: a server that runs refuses it from its next call on.")
 
 
-def _revoke_operator(arguments: argparse.Namespace) -> None:
-    name, device = arguments.name, arguments.device
-    gone = partial(edit_team.without_operator, name=name, device=device, at=int(time.time()))
-    _revoke(gone, f"{device} of {name}" if device else name)
-
-
-def _revoke_machine(arguments: argparse.Namespace) -> None:
-    gone = partial(edit_team.without_machine, name=arguments.name, at=int(time.time()))
-    _revoke(gone, f"The machine {arguments.name}")
-
-
-_VALUES = {"roles": [role.value for role in Role], "PORT": PORT, "folder": Path}
-
-team = actions("team", {"init": _init, "names": _names, "push": _push, "pull": _pull}, _VALUES)
-operators = actions(
-    "operators",
+team = actions(
+    "team",
     {
-        "list": _list_operators,
-        "invite": invite_operator,
-        "revoke": _revoke_operator,
-        "trust-key": _trust_key,
-        "distrust-key": _distrust_key,
+        "init": _init,
+        "invite": _invite,
+        "join": join_desk,
+        "list": _list,
+        "revoke": _revoke,
+        "names": _names,
+        "servers": use_servers,
+        "push": _push,
+        "pull": _pull,
+        "keys use": use_key,
+        "keys trust": _trust_key,
+        "keys distrust": _distrust_key,
     },
-    _VALUES,
-)
-machines = actions(
-    "machines",
-    {"list": _list_machines, "invite": invite_machine, "revoke": _revoke_machine},
-    _VALUES,
+    {"roles": [role.value for role in Role], "PORT": PORT, "folder": Path},
 )

@@ -98,7 +98,7 @@ def _of_its_token(case: Case, entry: HookEntry) -> tuple[str, str]:
     if named and Path(named).is_relative_to(config.config_folder() / "servers"):
         return "", (
             "this machine was let into the team, and its token does not count now: an admin lets "
-            "it in anew with `crabhook machines invite`, where that is meant"
+            "it in anew with `crabhook team invite NAME --machine`, where that is meant"
         )
     another = token.is_file() and named != str(token)
     if another or not token.is_file():

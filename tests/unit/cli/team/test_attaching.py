@@ -172,10 +172,10 @@ def test_a_device_is_told_the_servers_of_its_team(
     certificate, key = team.let_in("ann", Role.DECIDER, None)
     told = Joined(team.folder.authority.read_bytes(), certificate, b"", "a:1", "ours", "ann", "")
     folder = keep(tmp_path / "crabhook", DeskKeys(opened(key), None), told, "laptop", seal)
-    assert main(["desk", "use-server", "a.example:7444, b.example:7444"]) == 0
+    assert main(["team", "servers", "a.example:7444, b.example:7444"]) == 0
     assert "a.example:7444 or b.example:7444" in capsys.readouterr().out
     assert folder.facts().server == "a.example:7444,b.example:7444"
-    assert main(["desk", "use-server", "unix:/run/s"]) == 1
+    assert main(["team", "servers", "unix:/run/s"]) == 1
     assert folder.facts().server == "a.example:7444,b.example:7444"
 
 

@@ -74,8 +74,8 @@ def here(tmp_path: Path) -> Path:
         assert "you are ann, its first admin" in said
         assert RIGHT not in f"{said}{ann.shown}"
         serve = "crabhook serve --operators 0.0.0.0:7444 --listen 0.0.0.0:7443"
-        assert said.index(serve) < said.index("crabhook operators invite NAME")
-        assert "use-server" not in said  # there is one server
+        assert said.index(serve) < said.index("crabhook team invite NAME")
+        assert "team servers" not in said  # there is one server
     return home
 
 
@@ -159,10 +159,10 @@ def revoke(home: Path, *words: str) -> None:
 @pytest.mark.slow
 def test_a_person_joins_by_one_line_and_is_revoked_by_another(here: Path, tmp_path: Path) -> None:
     there = tmp_path / "there"
-    invite = [CRABHOOK, "operators", "invite", "bob", "--role", "decider", "--kind", "call"]
+    invite = [CRABHOOK, "team", "invite", "bob", "--role", "decider", "--only-kind", "call"]
     servers = ["--server", "a.example:7444,b.example:7444"]
     with Typist([*invite, *ways(), *servers], environment(here)) as ann:
-        join = [CRABHOOK, "desk", "join", invited(ann), "--name", "laptop"]
+        join = [CRABHOOK, "team", "join", invited(ann), "--name", "laptop"]
         with Typist(join, environment(there)) as bob:
             bob.answer(NEW, f"{OTHER}\n")
             bob.answer(AGAIN, f"{OTHER}\n")
@@ -197,14 +197,14 @@ def test_a_person_joins_by_one_line_and_is_revoked_by_another(here: Path, tmp_pa
     assert b"BEGIN PRIVATE" not in (kept.path / "device.key").read_bytes()
     assert {file.stat().st_mode & 0o777 for file in kept.path.iterdir()} == {0o600}
     reader = TeamReader(folder(here))
-    revoke(here, "operators", "revoke", "bob", "--device", "laptop")
+    revoke(here, "team", "revoke", "bob", "--device", "laptop")
     after = reader.current()
     assert isinstance(after, Team)
     assert "was revoked" in str(after.identify(opening.certificate, time.time()))
     assert "was revoked" in str(after.identify(closing.certificate, time.time()))
-    command = [CRABHOOK, "operators", "list", "--json"]
+    command = [CRABHOOK, "team", "list", "--json"]
     listed = subprocess.run(command, env=environment(here), capture_output=True, check=True)
-    assert [one["name"] for one in json.loads(listed.stdout)] == ["ann", "bob"]
+    assert [one["name"] for one in json.loads(listed.stdout)["members"]] == ["ann", "bob"]
 
 
 @pytest.mark.slow
@@ -212,8 +212,9 @@ def test_a_machines_hooks_are_installed_by_one_line_with_a_token_of_their_own(
     here: Path, tmp_path: Path
 ) -> None:
     there = tmp_path / "there"
-    invite = [CRABHOOK, "machines", "invite", "build1", "--server", "a.example:7443,127.0.0.1:7443"]
-    with Typist([*invite, *ways()], environment(here)) as ann:
+    invite = [CRABHOOK, "team", "invite", "build1", "--machine"]
+    servers = ["--server", "a.example:7443,127.0.0.1:7443"]
+    with Typist([*invite, *ways(), *servers], environment(here)) as ann:
         install = [CRABHOOK, "install", "claude", "--join", invited(ann)]
         with Typist(install, environment(there)) as agent:
             ann.answer("[y/N] ", "y\n")
@@ -230,13 +231,13 @@ def test_a_machines_hooks_are_installed_by_one_line_with_a_token_of_their_own(
     assert str(token.with_name("authority.pem")) in settings
     reader = TeamReader(folder(here))
     assert reader.machine_of(token.read_text().strip()) == "build1"
-    revoke(here, "machines", "revoke", "build1")
+    revoke(here, "team", "revoke", "build1", "--machine")
     assert reader.machine_of(token.read_text().strip()) is None
 
 
 OPENING = {
     "init": ("team", "init"),
-    "invite": ("operators", "invite", "mallory", "--role", "admin"),
+    "invite": ("team", "invite", "mallory", "--role", "admin"),
 }
 
 
@@ -246,7 +247,7 @@ def test_who_founds_a_second_team_is_told_what_to_do_with_the_first(tmp_path: Pa
     ended = subprocess.run(again, env=environment(tmp_path), capture_output=True, check=False)
     assert ended.returncode == 1
     assert b"there is a team already" in ended.stderr
-    assert b"`crabhook operators invite NAME`" in ended.stderr
+    assert b"`crabhook team invite NAME`" in ended.stderr
 
 
 @pytest.mark.parametrize("verb", ["init", "invite"])

@@ -148,7 +148,7 @@ def test_the_last_lines_of_the_demo_are_commands_that_lead_to_a_second_desk(
         assert needed in commands
     (up,) = (one for one in told_commands() if one[:2] == ["crabhook", "up"] and len(one) > 2)
     assert up[2] == "--operators"
-    assert "crabhook operators invite NAME" in commands
+    assert "crabhook team invite NAME" in commands
     with server(monkeypatch, f"{up[3]} for desks"):
         assert reached_at(ELSEWHERE, DESKS) == f"{ELSEWHERE}:7444"
 

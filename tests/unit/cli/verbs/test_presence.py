@@ -171,7 +171,7 @@ def test_the_list_of_operators_says_who_is_attached_and_from_where(person: Perso
     try:
         assert watch.stdout is not None
         assert watch.stdout.readline()
-        (ann,) = json.loads(person.run("operators", "list", "--json").stdout)
+        (ann,) = json.loads(person.run("team", "list", "--json").stdout)["members"]
         (desk,) = ann["attached"]
         assert {**desk, "since": ""} == {
             "device": "laptop",
@@ -180,10 +180,10 @@ def test_the_list_of_operators_says_who_is_attached_and_from_where(person: Perso
             "since": "",
             "closing": True,
         }
-        listed = person.run("operators", "list").stdout
+        listed = person.run("team", "list").stdout
         assert "attached: laptop at 127.0.0.1, since 2" in listed
         assert "Z, by its open key" in listed
     finally:
         watch.kill()
         watch.communicate(timeout=60)
-    assert "attached" not in person.run("operators", "list").stdout
+    assert "attached" not in person.run("team", "list").stdout

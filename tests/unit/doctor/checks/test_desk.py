@@ -165,7 +165,7 @@ def test_a_founding_or_a_joining_that_was_broken_off_is_said(here: Place) -> Non
 def test_a_device_in_no_team_is_told_how_to_come_into_one(here: Place) -> None:
     (found,) = examine_desks(here.config)
     assert found.status is Status.FAULT
-    assert "crabhook operators invite" in found.advice
+    assert "crabhook team invite" in found.advice
 
 
 def test_keys_that_others_can_reach_or_that_are_gone_are_said(here: Place) -> None:

@@ -124,7 +124,7 @@ async def test_a_machine_that_was_revoked_is_to_be_invited_again(home: Home) -> 
         home.install("--gate", "--token-file", str(token), server=str(port.bound[0]))
         finding = await asyncio.to_thread(home.look, answers)
     assert (finding.status, finding.mend) == (Status.FAULT, "")
-    assert "`crabhook machines invite`" in finding.advice
+    assert "`crabhook team invite NAME --machine`" in finding.advice
 
 
 async def test_an_untrusted_certificate_leads_to_the_right_one_and_not_to_another_server(
