@@ -44,7 +44,7 @@ class Screen(Terminal):
 
     def record(self) -> str:
         """What is on record, as people read it."""
-        told = [CRABHOOK, "audit"]
+        told = [CRABHOOK, "log"]
         done = subprocess.run(
             told, env=self.environment, capture_output=True, text=True, timeout=20, check=True
         )

@@ -145,7 +145,7 @@ def test_down_with_waiting_cards_does_nothing_where_nobody_can_be_asked(machine:
     assert ended.returncode == 0, ended.stderr
     assert "1 waiting went back" in ended.stdout
     assert waits.finish().silent
-    record = machine.run("audit", "--json", "--all-kinds").stdout
+    record = machine.run("log", "--json", "--all-kinds").stdout
     assert "the server was stopped" in record
     assert "closed the desk" not in record
 

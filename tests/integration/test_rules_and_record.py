@@ -43,7 +43,7 @@ def bash(command: str, number: int = 1) -> bytes:
 def audit(desk: PlainDesk, *words: str) -> str:
     environment = {"PATH": os.environ["PATH"], "HOME": str(desk.folder), "LANG": "C.UTF-8"}
     return subprocess.run(
-        [CRABHOOK, "audit", *words],
+        [CRABHOOK, "log", *words],
         capture_output=True,
         text=True,
         timeout=60,

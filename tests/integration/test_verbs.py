@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import time
@@ -140,7 +141,7 @@ def test_a_script_looks_denies_and_watches_and_a_person_approves(machine: Machin
     assert machine.typed("deny", "3", "not now")[0] == DONE
     assert "not now" in third.finish().stdout.decode()
 
-    for line in machine.run("history", "--json").stdout.splitlines():
+    for line in machine.run("log", "--team", socket.gethostname(), "--json").stdout.splitlines():
         fits("past", json.loads(line))
     for line in machine.run("sessions", "--json").stdout.splitlines():
         fits("session", json.loads(line))

@@ -38,7 +38,7 @@ def _rows(soak: Soak, seconds: float) -> Iterator[tuple[str, str]]:
             _counted([*decided, *(str(one.kind) for one in records if one.kind in ends)]),
         )
         yield "taken up after a restart", str(len(soak.ledger.of(RecordKind.TAKEN_UP)))
-        yield "record", f"{len(records)} entries; audit verify: {soak.audit.splitlines()[-1:]}"
+        yield "record", f"{len(records)} entries; log verify: {soak.audit.splitlines()[-1:]}"
     yield "servers' ends", _counted(soak.ended)
     yield "hooks killed, frozen", f"{clients.shot}, {clients.frozen}"
     yield "what broke", _counted(kind for kind, many in chaos.done.items() for _ in range(many))

@@ -187,7 +187,7 @@ class Soak:
         folder = self.around.state / "crabhook"
         self.ledger = Ledger(folder)
         done = subprocess.run(
-            [CRABHOOK, "audit", "verify"],
+            [CRABHOOK, "log", "verify"],
             capture_output=True,
             text=True,
             timeout=120,
@@ -196,7 +196,7 @@ class Soak:
         )
         self.audit = done.stdout.strip() or done.stderr.strip()
         if done.returncode:
-            self.faults.append(f"crabhook audit verify: exit code {done.returncode}: {self.audit}")
+            self.faults.append(f"crabhook log verify: exit code {done.returncode}: {self.audit}")
         case = Case(
             self.clients.endings,
             self.ledger,

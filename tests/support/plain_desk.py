@@ -152,7 +152,7 @@ class PlainDesk:
 
     def record(self) -> list[dict[str, Any]]:
         """Return everything on record."""
-        lines = self.run("audit", "--json", "--all-kinds", "--last", "0").splitlines()
+        lines = self.run("log", "--json", "--all-kinds", "--last", "0").splitlines()
         return [json.loads(line) for line in lines]
 
     def _read(self) -> None:

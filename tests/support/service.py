@@ -150,9 +150,9 @@ class Service:
         return parsed
 
     def audit(self, *words: str) -> str:
-        """Return what `crabhook audit` says of the server's record."""
+        """Return what `crabhook log` says of the server's record."""
         return subprocess.run(
-            [CRABHOOK, "audit", *words],
+            [CRABHOOK, "log", *words],
             capture_output=True,
             text=True,
             timeout=60,

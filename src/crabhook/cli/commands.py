@@ -152,15 +152,20 @@ def actions(
 ) -> Subcommand:
     """Return a command of several actions, declared in options/COMMAND.toml with a help for each.
 
-    One without an act is a noun that has actions of its own: "keys" has "keys trust".
+    One without an act is a noun that has actions of its own: "keys" has "keys trust". `with` names
+    the tables in [shared] whose options an action has too.
     """
 
     def add_arguments(parser: argparse.ArgumentParser) -> None:
         below = {"": parser.add_subparsers(required=True, metavar="ACTION")}
-        for name, about in options_of(command).items():
+        sections = dict(options_of(command))
+        shared = sections.pop("shared", {})
+        for name, about in sections.items():
             noun, _, action = name.rpartition(" ")
-            options = dict(about)
-            what = options.pop("help")
+            what, options = about["help"], dict(about)
+            for table in options.pop("with", "").split():
+                options |= shared[table]
+            del options["help"]
             child = below[noun].add_parser(action, help=what, description=what)
             if name in acts:
                 declare(options, values, child)

@@ -1,4 +1,4 @@
-"""`crabhook audit replay` and `crabhook rules suggest`: today's rules and recorded calls."""
+"""`crabhook log replay` and `crabhook rules suggest`: today's rules and recorded calls."""
 
 import argparse
 import shlex

@@ -1,4 +1,4 @@
-"""What `crabhook audit` verifies: that the record is as written, and complete.
+"""What `crabhook log` verifies: that the record is as written, and complete.
 
 Every link is computed again from the beginning. A cut-off end shows against a head that was kept
 before. The database may be ahead of the kept head, which is kept after the records.
@@ -120,7 +120,7 @@ def left_open(verified: Verified) -> Iterator[str]:
             "record anew, and the head kept beside it."
         )
         yield (
-            "A head that left this machine shows that: `crabhook audit verify --head FILE`. "
+            "A head that left this machine shows that: `crabhook log verify --head FILE`. "
             "`[record] head_command` in settings.toml sends heads away."
         )
     elif verified.elsewhere < verified.head.seq:

@@ -2,7 +2,7 @@
 
 What waits, what was answered and what is stopped lies in tables of its own, since it is wiped after
 minutes and holds secrets. The record that tells of such a row has the row's fingerprint, as `kept`:
-so `audit verify` finds a row that was changed, added or removed by hand. A fingerprint takes the
+so `log verify` finds a row that was changed, added or removed by hand. A fingerprint takes the
 record's key, so that nothing can be guessed from it.
 """
 

@@ -114,7 +114,7 @@ class ClusterSoak:
         ]
         server = self._site.servers["a"]
         done = subprocess.run(
-            [CRABHOOK, "audit", "--store", url, "verify"],
+            [CRABHOOK, "log", "verify", "--store", url],
             capture_output=True,
             text=True,
             timeout=120,
@@ -123,7 +123,7 @@ class ClusterSoak:
         )
         self.audit = done.stdout.strip() or done.stderr.strip()
         if done.returncode:
-            faults.append(f"crabhook audit verify: exit code {done.returncode}: {self.audit}")
+            faults.append(f"crabhook log verify: exit code {done.returncode}: {self.audit}")
         self.seen = Histories(
             SharedLedger(url),
             committed_at(url),

@@ -20,7 +20,7 @@ WANTED: dict[tuple[str, ...], set[str]] = {
     ("lint", "--format", ""): {"text", "json", "sarif"},
     ("lint", "guard.py", "--fail-on", "h"): {"high"},
     ("install", "claude", "--fail"): {"--fail-closed"},
-    ("audit", "ver"): {"verify"},
+    ("log", "ver"): {"verify"},
     ("completion", ""): {"bash", "zsh", "fish"},
     ("install", "--token-file", "a-f"): {"a-file"},
     ("doctor", "--project", "z-"): {"z-folder"},

@@ -21,7 +21,7 @@ SERVERS = (
         (["rules", "explain", "--moed", "plan", "ls"], "--mode"),
         (["serve", "--listne", "unix:/s"], "--listen"),
         (["serve", "--listne=unix:/s"], "--listen"),
-        (["audit", "verfy"], "verify"),
+        (["log", "verfy"], "verify"),
         (["completion", "bahs"], "bash"),
     ],
 )

@@ -1,13 +1,12 @@
-"""`crabhook audit replay`: today's rules on a real record."""
+"""`crabhook log replay`: today's rules on a real record."""
 
-import argparse
 import json
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from crabhook.cli import audit
+from crabhook.cli import main
 from crabhook.model.actor import Ended, Nobody, RuleActor
 from tests.unit.cli.pastrecord import NOON, decided, write
 
@@ -59,9 +58,7 @@ def run(
     )
 
     def run_replay(*words: str) -> str:
-        parser = argparse.ArgumentParser()
-        audit.add_arguments(parser)
-        assert audit.run(parser.parse_args(["replay", *words])) == 0
+        assert main(["log", "replay", *words]) == 0
         return capsys.readouterr().out
 
     return run_replay
@@ -159,18 +156,13 @@ def test_as_json_each_change_is_a_line_and_the_counts_are_the_last(
     }
 
 
-def test_no_more_are_replayed_than_can_be_waited_for(
-    run: Replay, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(audit, "REPLAYED", 2)
-    assert run().splitlines()[-1].startswith("2 calls: ")
+def test_no_more_are_replayed_than_were_asked_for(run: Replay) -> None:
+    assert run("--last", "2").splitlines()[-1].startswith("2 calls: ")
 
 
 def test_rules_that_cannot_be_read_replay_nothing(
     run: Replay, rules: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rules.write_text("[[rule]]\nverdict = 1\n")
-    parser = argparse.ArgumentParser()
-    audit.add_arguments(parser)
-    assert audit.run(parser.parse_args(["replay"])) == 2
+    assert main(["log", "replay"]) == 2
     assert f"{rules}, line 2: verdict must be" in capsys.readouterr().err

@@ -180,7 +180,7 @@ def test_a_head_of_a_record_that_no_checkpoint_tells_of_is_a_fault(folder: Path)
 
 
 def head_of(place: Place, seq: int) -> Head:
-    """The head as `crabhook audit head` printed it when this was the last record."""
+    """The head as `crabhook log head` printed it when this was the last record."""
     record = records(place)[seq - 1]
     return read_head(head_line(Head(record.seq, record.hash, record.at)))
 

@@ -72,7 +72,7 @@ class Attached:
                 return await settled
         except TimeoutError:
             told = f"the server did not say what became of it within {TOLD_WITHIN:g} s"
-            raise CrabhookError(f"{told}; see: crabhook history") from None
+            raise CrabhookError(f"{told}; see: crabhook log") from None
 
 
 async def who_is_attached(server: str, keys: Credentials) -> tuple[Sequence[AttachedDesk], float]:
@@ -174,8 +174,8 @@ def command(verb: str, go: Go, *tables: str) -> cli.Subcommand:
     return cli.Subcommand(partial(cli.declare, options, values), partial(cli.reporting, verb, go))
 
 
-def acting(verb: str, act: Act, *tables: str, why: Why = lambda _: None) -> cli.Subcommand:
-    """Return a verb that acts at a desk.
+def going(act: Act, *, why: Why = lambda _: None) -> Go:
+    """Return what acts at a desk.
 
     `why` says from its arguments why a person must show their presence, None where the key that
     lies open is enough: to look, and to close gates.
@@ -186,7 +186,12 @@ def acting(verb: str, act: Act, *tables: str, why: Why = lambda _: None) -> cli.
         keys = looking_keys(folder) if reason is None else opening_keys(folder, reason)
         return asyncio.run(at_desk_of(folder, keys, lambda here: act(here, arguments)))
 
-    return command(verb, go, *tables)
+    return go
+
+
+def acting(verb: str, act: Act, *tables: str, why: Why = lambda _: None) -> cli.Subcommand:
+    """Return a verb that acts at a desk; see `going`."""
+    return command(verb, going(act, why=why), *tables)
 
 
 def _seconds(text: str) -> float:

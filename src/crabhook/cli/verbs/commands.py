@@ -13,7 +13,6 @@ from crabhook.cli.verbs import deciding
 from crabhook.cli.verbs.attached import Attached, Teller, acting, command, folder_of, looking_keys
 from crabhook.datatypes import Bounded
 from crabhook.desk.commands import (
-    AskHistory,
     Done,
     EndOrders,
     GiveOrder,
@@ -36,30 +35,30 @@ from crabhook.ui.console import say, say_json
 CLAIMS_KEPT = 1000  # cards of which a watch knows who looks at them
 
 
-def _teller(here: Attached) -> Teller:
+def teller_of(here: Attached) -> Teller:
+    """Return what tells of a desk's values as they are now."""
     return Teller(here.replica.now, here.replica.looking)
+
+
+def card_of(here: Attached, number: int) -> Card:
+    """Return a card that the server has; raises CrabhookError."""
+    if (card := here.replica.card(number)) is None:
+        raise CrabhookError(f"there is no #{number}; see: crabhook pending")
+    return card
 
 
 async def _pending(here: Attached, arguments: argparse.Namespace) -> int:
     while arguments.wait and not here.replica.waiting():
         here.changed.clear()
         await here.changed.wait()
-    teller, waiting = _teller(here), here.replica.waiting()
-    for card in waiting:
-        say_json(teller.card(card)) if arguments.json else say(deciding.described(card))
-    return _none_is_said("nothing waits", waiting, arguments)
-
-
-async def _show(here: Attached, arguments: argparse.Namespace) -> int:
-    card = here.replica.card(arguments.number)
-    if card is None:
-        raise CrabhookError(f"there is no #{arguments.number}; see: crabhook pending")
-    say_json(_teller(here).card(card))
-    return DONE
+    cards = [card_of(here, number) for number in arguments.numbers] or here.replica.waiting()
+    for card in cards:
+        say_json(teller_of(here).card(card)) if arguments.json else say(deciding.described(card))
+    return _none_is_said("nothing waits", cards, arguments)
 
 
 async def _sessions(here: Attached, arguments: argparse.Namespace) -> int:
-    teller, live = _teller(here), here.replica.live()
+    teller, live = teller_of(here), here.replica.live()
     for view in live:
         told = teller.session(view)
         if arguments.json:
@@ -73,27 +72,6 @@ def _none_is_said(words: str, some: Sequence[object], arguments: argparse.Namesp
     """Tell a person at a terminal that a list is empty; a program needs no line."""
     if not some and not arguments.json and sys.stdout.isatty():
         sys.stderr.write(f"{words}\n")
-    return DONE
-
-
-async def _history(here: Attached, arguments: argparse.Namespace) -> int:
-    teller, before, left = _teller(here), 0, arguments.last
-    while left > 0:
-        outcome = await here.submit(AskHistory(before=before))
-        if not isinstance(outcome, Done):
-            raise CrabhookError(outcome.why)
-        page = here.replica.page(before)
-        for told in map(teller.past, page.entries[:left]):
-            if arguments.json:
-                say_json(told)
-            else:
-                by = f" by {told['by']}" if told["by"] else ""
-                say(f"{told['at']}  {told['outcome']}{by}  {told['tool'] or told['event']}")
-        if page.why:
-            raise CrabhookError(page.why)
-        if page.goes_on in (0, before):
-            break
-        left, before = left - len(page.entries), page.goes_on
     return DONE
 
 
@@ -210,9 +188,7 @@ async def _watch(server: str, keys: Credentials, after: Cursor | None) -> int:
 
 
 pending = acting("pending", _pending, "json", "pending")
-show = acting("show", _show, "show")
 sessions = acting("sessions", _sessions, "json")
-history = acting("history", _history, "json", "history")
 watch = command("watch", _watching, "watch")
 note = acting("note", _note, "note", why=lambda _: deciding.TO_THE_MODEL)
 stop = acting("stop", _stop, "stop", why=lambda to: deciding.TO_THE_MODEL if to.words else None)

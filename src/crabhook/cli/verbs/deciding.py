@@ -141,7 +141,7 @@ def looked_at(wish: Wish, number: int, here: Attached) -> Card | CardResult:
     if card.state is not State.WAITING:
         return _told(card, f"#{number} has ended: {_ending(card, here)}", TOO_LATE, here)
     if wish.seen and not seen(card).startswith(wish.seen):
-        words = f"#{number} is not what was seen: look again with: crabhook show {number}"
+        words = f"#{number} is not what was seen: look again with: crabhook pending {number} --json"
         return CardResult(number, words, CHANGED)
     return card
 

@@ -158,7 +158,7 @@ class Documents:
     def read(self, name: str) -> str:
         """Return a text, empty for none; raises RulesError if it differs from the record."""
         if wrong := self._wrong.get(name):
-            raise RulesError(f"{wrong}; `crabhook audit verify` tells more")
+            raise RulesError(f"{wrong}; `crabhook log verify` tells more")
         version = self._known.get(name)
         return version.text if version else ""
 

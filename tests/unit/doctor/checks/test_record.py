@@ -117,7 +117,7 @@ def test_of_a_long_record_its_end_is_verified_and_that_is_said(
     monkeypatch.setattr(record, "LAST", 5)
     finding = home.look_around(whole)
     assert finding.what == "the last 5 of 12 records are as they were written"
-    assert (finding.figures, "audit verify" in finding.advice) == (
+    assert (finding.figures, "log verify" in finding.advice) == (
         {"verified": 5, "records": 12},
         True,
     )

@@ -116,7 +116,7 @@ DID: dict[str, Command | Fact] = {
 async def test_all_that_an_operator_does_is_recorded_with_person_device_address_and_role(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In the record, and so in what `crabhook audit export` prints."""
+    """In the record, and so in what `crabhook log export` prints."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     recorder = Recorder(lambda: open_writer(tmp_path / "crabhook"))
     runner = bare_runner(recorder)
@@ -133,7 +133,7 @@ async def test_all_that_an_operator_does_is_recorded_with_person_device_address_
             runner.handle(did)
     runner.close()
     recorder.close()
-    assert main(["audit", "export"]) == 0
+    assert main(["log", "export"]) == 0
     records = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     found = {
         str(one["body"].get("what", one["kind"])): one["body"]["actor"]

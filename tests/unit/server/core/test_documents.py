@@ -159,7 +159,7 @@ async def test_rules_that_are_not_those_on_record_are_not_used_until_new_ones_ar
     law = RulesInForce(RuleFiles(tmp_path, shared=made))
     law.look()
     assert law.trouble.startswith("NO RULES ARE in force: the document rules is not the one")
-    with pytest.raises(RulesError, match="audit verify"):
+    with pytest.raises(RulesError, match="log verify"):
         made.write(RULES, DENY, ANN)
     assert await made.answered(proposal()) == ""
     law.look()

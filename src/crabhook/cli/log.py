@@ -1,4 +1,7 @@
-"""`crabhook audit`: read and verify the record, beside a running server, without writing."""
+"""`crabhook log`: read, verify and move the record, beside a running server.
+
+Where this machine has no record but is in a team, `list` and `show` ask the team's server.
+"""
 
 import argparse
 import json
@@ -8,10 +11,11 @@ from contextlib import ExitStack
 from dataclasses import asdict
 from itertools import islice
 from time import time
+from typing import TypeAlias
 
 from crabhook import config
 from crabhook.cli.arguments import when
-from crabhook.cli.commands import actions, declaring
+from crabhook.cli.commands import actions
 from crabhook.cli.past import REPLAYED, run_replay
 from crabhook.cli.terminal import about, short
 from crabhook.model.actor import HERE, OWNER, Operator
@@ -20,7 +24,7 @@ from crabhook.present.safe import safe
 from crabhook.store import entries
 from crabhook.store.actors import actor_in
 from crabhook.store.change import happened
-from crabhook.store.interface import Batch, History, Query, StoreError
+from crabhook.store.interface import Batch, History, NoRecordError, Query, StoreError
 from crabhook.store.opening import open_history, open_writer
 from crabhook.store.record import ORDERS, Cut, Head, Record, RecordKind
 from crabhook.store.verify import ENDS, Verified, left_open, stats, verify, verify_here
@@ -29,25 +33,64 @@ from crabhook.ui.console import say, say_json
 
 ASKED_WIDTH = 50  # letters of a call, before what brought it
 LAST = 100  # records shown unless more are asked for
+UNREADABLE = 2
+"""The exit code where the record cannot be read."""
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Do it; return 0, 1 when the record is not what was written, 2 when it cannot be read."""
+Read: TypeAlias = Callable[[History, argparse.Namespace], int]
+
+
+def _reads(read: Read) -> Callable[[argparse.Namespace], int]:
+    """Return what opens the record and reads it, and ends with 2 where nobody can."""
+
+    def act(arguments: argparse.Namespace) -> int:
+        try:
+            place = arguments.store or arguments.folder or config.record_place()
+            with open_history(place, config.state_folder()) as history:
+                return read(history, arguments)
+        except BrokenPipeError:
+            raise
+        except (CrabhookError, OSError, ValueError) as error:
+            print(f"crabhook log: {safe(str(error))}", file=sys.stderr)  # noqa: T201 - the output
+            return UNREADABLE
+
+    return act
+
+
+def _reads_or_asks(read: Read, asking: str) -> Callable[[argparse.Namespace], int]:
+    """Return what reads the record of this machine, or has the team's server asked."""
+
+    def act(arguments: argparse.Namespace) -> int:
+        if _is_elsewhere(arguments):
+            from crabhook.cli.verbs import past  # it needs gRPC
+
+            ask: Callable[[argparse.Namespace], int] = getattr(past, asking)
+            return ask(arguments)
+        return _reads(read)(arguments)
+
+    return act
+
+
+def _is_elsewhere(arguments: argparse.Namespace) -> bool:
+    """Whether the record to read is not on this machine, which is in a team."""
+    from crabhook.team.desk_keys import desk_folders  # it needs cryptography
+
+    if arguments.team is not None:
+        return True
+    if arguments.store or arguments.folder or not any(desk_folders(config.config_folder())):
+        return False
     try:
-        place = arguments.store or arguments.folder or config.record_place()
-        with open_history(place, config.state_folder()) as history:
-            return _ACTIONS[arguments.action](history, arguments)
-    except BrokenPipeError:  # the reader needs no more
-        sys.stderr.close()
-        return 0
-    except (CrabhookError, OSError, ValueError) as error:
-        print(f"crabhook audit: {safe(str(error))}", file=sys.stderr)  # noqa: T201 - the output
-        return 2
+        with open_history(config.record_place(), config.state_folder()):
+            return False
+    except NoRecordError:
+        return True
+    except CrabhookError:
+        return False
 
 
 def _list(history: History, arguments: argparse.Namespace) -> int:
-    whole = arguments.all_kinds or arguments.card
-    query = _query(arguments, LAST, () if whole else (*ENDS, RecordKind.DOCUMENT.value))
+    whole = arguments.all_kinds
+    query = _query(arguments, () if whole else (*ENDS, RecordKind.DOCUMENT.value))
     for record in history.find(query):
         if (
             record.kind == RecordKind.DOCUMENT
@@ -59,14 +102,25 @@ def _list(history: History, arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _show(history: History, arguments: argparse.Namespace) -> int:
+    query = Query(since=arguments.since or "", card=arguments.card)
+    empty = True
+    for record in history.find(query):
+        empty = False
+        say_json(_values(record)) if arguments.json else say(_line(record))
+    if empty:
+        raise StoreError(f"there is no #{arguments.card} on record")
+    return 0
+
+
 def _export(history: History, arguments: argparse.Namespace) -> int:
-    for record in history.find(_query(arguments, 0, ())):
+    for record in history.find(_query(arguments)):
         say_json(_values(record))
     return 0
 
 
 def _stats(history: History, arguments: argparse.Namespace) -> int:
-    shares = stats(history.find(_query(arguments, 0, ENDS)))
+    shares = stats(history.find(_query(arguments, ENDS)))
     if arguments.json:
         say_json(shares.values())
         return 0
@@ -74,7 +128,7 @@ def _stats(history: History, arguments: argparse.Namespace) -> int:
         by = ", ".join(f"{who} {100 * n / share.number:.0f}%" for who, n in share.by.most_common())
         verdicts = ", ".join(f"{verdict} {n}" for verdict, n in share.verdicts.most_common())
         middle, most = share.percentile(50), share.percentile(90)
-        took = "" if middle is None else f"; operator's median {middle:.1f} s, p90 {most:.1f} s"
+        took = "" if middle is None else f", operator's median {middle:.1f} s, p90 {most:.1f} s"
         what = f"{by or '-'}; {verdicts or '-'}{took}"
         say(f"{name or '(no tool)':<14} {share.number:>7}  {what}")
     return 0
@@ -105,7 +159,7 @@ def _verify(history: History, arguments: argparse.Namespace) -> int:
 
 
 def _replay(history: History, arguments: argparse.Namespace) -> int:
-    query = _query(arguments, REPLAYED, (RecordKind.DECIDED.value,))
+    query = _query(arguments, (RecordKind.DECIDED.value,))
     return run_replay(history, query, arguments.project, as_json=arguments.json)
 
 
@@ -115,17 +169,6 @@ def _head(history: History, _: argparse.Namespace) -> int:
         head_line(Head(last.seq, last.hash, str(last.at)) if last else Head(0, bytes(32)))
     )
     return 0
-
-
-_ACTIONS: Mapping[str, Callable[[History, argparse.Namespace], int]] = {
-    "list": _list,
-    "verify": _verify,
-    "export": _export,
-    "stats": _stats,
-    "sessions": _sessions,
-    "replay": _replay,
-    "head": _head,
-}
 
 
 MOVED_AT_ONCE = 1000  # records
@@ -147,7 +190,7 @@ def _move(arguments: argparse.Namespace) -> None:
             source.write([happened(entries.server(f"the record moves to {where}", time()))])
         elif source.journal.hash_of(end.seq) != end.hash:
             raise StoreError(
-                f"{arguments.target} holds another record, of {end.seq}; empty it first"
+                f"{arguments.target} holds another record, of {end.seq}. Empty it first"
             )
         with open_history(arguments.source) as history:
             records = history.find(Query(after=end.seq))
@@ -163,18 +206,28 @@ def _move(arguments: argparse.Namespace) -> None:
     for line in _findings(verified):
         say(line)
     if not verified.sound:
-        raise StoreError("what was moved is not what was written; the first record is as it was")
+        raise StoreError("what was moved is not what was written. The first record is as it was")
     say("It is moved.  To use it: [record] store in settings.toml, or --store")
 
 
-store = actions("store", {"move": _move}, {})
-
-add_arguments = declaring(
-    "audit", {"when": when, "actions": tuple(_ACTIONS), "LAST": LAST, "REPLAYED": REPLAYED}
+log = actions(
+    "log",
+    {
+        "list": _reads_or_asks(_list, "list_past"),
+        "show": _reads_or_asks(_show, "show_card"),
+        "verify": _reads(_verify),
+        "export": _reads(_export),
+        "stats": _reads(_stats),
+        "sessions": _reads(_sessions),
+        "replay": _reads(_replay),
+        "head": _reads(_head),
+        "move": _move,
+    },
+    {"when": when, "LAST": LAST, "REPLAYED": REPLAYED},
 )
 
 
-def _query(arguments: argparse.Namespace, last: int, kinds: tuple[str, ...]) -> Query:
+def _query(arguments: argparse.Namespace, kinds: tuple[str, ...] = ()) -> Query:
     return Query(
         since=arguments.since or "",
         until=arguments.until or "",
@@ -182,8 +235,7 @@ def _query(arguments: argparse.Namespace, last: int, kinds: tuple[str, ...]) -> 
         session=arguments.session,
         verdict=arguments.verdict,
         kinds=kinds,
-        card=arguments.card,
-        last=last if arguments.last is None else max(0, arguments.last),
+        last=max(0, getattr(arguments, "last", 0)),
     )
 
 

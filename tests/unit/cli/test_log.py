@@ -1,6 +1,5 @@
-"""`crabhook audit`: what it shows, what it proves, and what it lets through to the terminal."""
+"""`crabhook log`: what it shows, what it proves, and what it lets through to the terminal."""
 
-import argparse
 import json
 import time
 from collections.abc import Callable
@@ -8,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.cli import audit
+from crabhook.cli import main
 from crabhook.model.actor import OWNER, Operator, RuleActor
 from crabhook.store.change import happened
 from crabhook.store.opening import open_writer
@@ -17,7 +16,7 @@ from tests.unit.cli.pastrecord import decided
 from tests.unit.store.making import NOON, decision, entry, laid_open
 
 HOSTILE = "ls \x1b[2J\u202e\nrm"
-Audit = Callable[..., tuple[int, str, str]]
+Read = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
@@ -41,19 +40,17 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def run(folder: Path, capsys: pytest.CaptureFixture[str]) -> Audit:
+def run(folder: Path, capsys: pytest.CaptureFixture[str]) -> Read:
     """A way to run the command; returns its exit code and what it wrote."""
 
-    def run_audit(*words: str) -> tuple[int, str, str]:
-        parser = argparse.ArgumentParser()
-        audit.add_arguments(parser)
-        code = audit.run(parser.parse_args(words))
+    def run_log(*words: str) -> tuple[int, str, str]:
+        code = main(["log", *words])
         return (code, *capsys.readouterr())
 
-    return run_audit
+    return run_log
 
 
-def test_decisions_are_listed_one_a_line(run: Audit) -> None:
+def test_decisions_are_listed_one_a_line(run: Read) -> None:
     code, out, _ = run()
     lines = out.splitlines()
     assert code == 0
@@ -65,7 +62,7 @@ def test_decisions_are_listed_one_a_line(run: Audit) -> None:
 
 
 def test_the_list_for_people_tells_who_at_which_desk_and_whether_they_edited(
-    run: Audit, folder: Path
+    run: Read, folder: Path
 ) -> None:
     ann = Operator("o1", "ann", "ann's laptop", address="192.0.2.7", role="decider")
     store = open_writer(folder)
@@ -79,18 +76,18 @@ def test_the_list_for_people_tells_who_at_which_desk_and_whether_they_edited(
     assert "[rule Bash(id) in rules.toml after 2.0 s]" in rule
 
 
-def test_the_list_for_people_tells_what_brought_a_card_here(run: Audit, folder: Path) -> None:
+def test_the_list_for_people_tells_what_brought_a_card_here(run: Read, folder: Path) -> None:
     because = {"kind": "rule", "words": 'rule "Bash(make *)" — never on Friday\x1b[2J'}
     body = {"event": "PreToolUse", "fields": {"tool_input": {"command": "make all"}}}
     store = open_writer(folder)
     store.write([happened(entry(RecordKind.ASKED, card=9, body=body | {"because": because}))])
     store.close()
-    out = run("--card", "9")[1]
+    out = run("show", "9")[1]
     assert 'make all (rule "Bash(make *)" — never on Friday' in out
     assert "\x1b" not in out
 
 
-def test_nothing_an_agent_sent_reaches_the_terminal_raw(run: Audit) -> None:
+def test_nothing_an_agent_sent_reaches_the_terminal_raw(run: Read) -> None:
     for words in ((), ("--all-kinds",), ("export",), ("--json",), ("stats",), ("sessions",)):
         out = run(*words)[1]
         assert not set(out) & {"\x1b", "\u202e"}
@@ -105,7 +102,7 @@ def test_nothing_an_agent_sent_reaches_the_terminal_raw(run: Audit) -> None:
         (["--json", "--session", "s1"], [3]),
         (["--json", "--verdict", "deny"], [4]),
         (["--json", "--all-kinds"], [1, 2, 3, 4, 5]),
-        (["--json", "--card", "1"], [2, 3, 5]),
+        (["show", "1", "--json"], [2, 3, 5]),
         (["--json", "--last", "1"], [4]),
         (["--json", "--since", "2026-01-09T12:00:30"], [4]),
         (["--json", "--until", "2026-01-09T12:00:30Z"], [3]),
@@ -115,29 +112,29 @@ def test_nothing_an_agent_sent_reaches_the_terminal_raw(run: Audit) -> None:
         (["export", "--tool", "Edit"], [4]),
     ],
 )
-def test_records_are_found_and_come_as_json(run: Audit, words: list[str], seqs: list[int]) -> None:
+def test_records_are_found_and_come_as_json(run: Read, words: list[str], seqs: list[int]) -> None:
     code, out, _ = run(*words)
     assert code == 0
     assert [json.loads(line)["seq"] for line in out.splitlines()] == seqs
 
 
-def test_an_exported_record_has_all_that_is_kept(run: Audit) -> None:
+def test_an_exported_record_has_all_that_is_kept(run: Read) -> None:
     third = json.loads(run("export")[1].splitlines()[2])
     assert third["body"]["input"] == {"command": HOSTILE}
     assert (third["verdict"], third["card"], len(third["hash"])) == ("allow", 1, 64)
 
 
 @pytest.mark.parametrize("when", ["yesterday", "2026-13-01", "25:00", "x1h", ""])
-def test_a_time_that_is_none_is_refused(run: Audit, when: str) -> None:
+def test_a_time_that_is_none_is_refused(run: Read, when: str) -> None:
     with pytest.raises(SystemExit):
         run("--since", when)
 
 
-def test_a_time_without_a_date_is_today(run: Audit) -> None:
+def test_a_time_without_a_date_is_today(run: Read) -> None:
     assert run("--json", "--since", "00:00")[1] == ""
 
 
-def test_a_sound_record_verifies(run: Audit) -> None:
+def test_a_sound_record_verifies(run: Read) -> None:
     code, out, _ = run("verify")
     assert code == 0
     assert "5 records, 1 to 5: as they were written" in out
@@ -145,13 +142,13 @@ def test_a_sound_record_verifies(run: Audit) -> None:
 
 @pytest.mark.parametrize("action", ["verify", "list", "head"])
 def test_the_folder_may_be_named_from_where_one_stands(
-    run: Audit, folder: Path, monkeypatch: pytest.MonkeyPatch, action: str
+    run: Read, folder: Path, monkeypatch: pytest.MonkeyPatch, action: str
 ) -> None:
     monkeypatch.chdir(folder.parent)
     assert run(action, "--folder", folder.name)[0] == 0
 
 
-def test_a_changed_record_does_not_verify_and_says_which(run: Audit, folder: Path) -> None:
+def test_a_changed_record_does_not_verify_and_says_which(run: Read, folder: Path) -> None:
     change(folder, "UPDATE record SET verdict = 'deny' WHERE seq = 3")
     code, out, _ = run("verify")
     assert code == 1
@@ -161,7 +158,7 @@ def test_a_changed_record_does_not_verify_and_says_which(run: Audit, folder: Pat
     assert (told["sound"], told["faults"][0]["seq"]) == (False, 3)
 
 
-def test_a_head_that_is_gone_is_a_fault(run: Audit, folder: Path) -> None:
+def test_a_head_that_is_gone_is_a_fault(run: Read, folder: Path) -> None:
     (folder / "record.head").unlink()
     code, out, _ = run("verify")
     assert code == 1
@@ -172,7 +169,7 @@ def test_a_head_that_is_gone_is_a_fault(run: Audit, folder: Path) -> None:
     "head", ["", "{", "\udcff", "[]", '{"seq": 9223372036854775808, "hash": "%s"}' % ("00" * 32)]
 )
 def test_a_garbled_head_is_a_fault_of_a_record_that_is_read_to_its_end(
-    run: Audit, folder: Path, head: str
+    run: Read, folder: Path, head: str
 ) -> None:
     (folder / "record.head").write_bytes(head.encode("utf-8", "surrogateescape"))
     code, out, err = run("verify")
@@ -181,11 +178,11 @@ def test_a_garbled_head_is_a_fault_of_a_record_that_is_read_to_its_end(
     assert "5 records, 1 to 5" in out
 
 
-def test_verifying_says_what_it_leaves_open(run: Audit, tmp_path: Path) -> None:
+def test_verifying_says_what_it_leaves_open(run: Read, tmp_path: Path) -> None:
     """A record that was written anew as a whole, with its head, looks the same."""
     out = run("verify")[1]
     assert "No head from elsewhere was compared" in out
-    assert "audit verify --head FILE" in out
+    assert "log verify --head FILE" in out
     assert json.loads(run("verify", "--json")[1])["left_open"]
     newest, older = tmp_path / "newest", tmp_path / "older"
     newest.write_text(run("head")[1])
@@ -198,7 +195,7 @@ def test_verifying_says_what_it_leaves_open(run: Audit, tmp_path: Path) -> None:
 
 
 def test_a_head_kept_elsewhere_finds_what_our_own_no_longer_can(
-    run: Audit, folder: Path, tmp_path: Path
+    run: Read, folder: Path, tmp_path: Path
 ) -> None:
     elsewhere = tmp_path / "head"
     elsewhere.write_text(run("head")[1])
@@ -211,20 +208,20 @@ def test_a_head_kept_elsewhere_finds_what_our_own_no_longer_can(
     assert "cut off" in out
 
 
-def test_stats_tell_who_decided_and_how_soon(run: Audit) -> None:
+def test_stats_tell_who_decided_and_how_soon(run: Read) -> None:
     out = run("stats")[1]
     assert "operator 100%" in out
     assert "median 2.0 s, p90 2.0 s" in out
     assert json.loads(run("stats", "--json")[1])["all"]["decisions"] == 2
 
 
-def test_sessions_are_listed(run: Audit) -> None:
+def test_sessions_are_listed(run: Read) -> None:
     assert [line.split()[4] for line in run("sessions")[1].splitlines()] == ["s1", "s2"]
     assert json.loads(run("sessions", "--json", "--session", "s2")[1])["decisions"] == 1
 
 
 @pytest.mark.parametrize("action", ["list", "verify", "export", "stats", "head", "sessions"])
-def test_without_a_record_there_is_nothing_to_show(run: Audit, tmp_path: Path, action: str) -> None:
+def test_without_a_record_there_is_nothing_to_show(run: Read, tmp_path: Path, action: str) -> None:
     code, out, err = run(action, "--folder", str(tmp_path / "nowhere"))
     assert (code, out) == (2, "")
     assert "there is no record" in err

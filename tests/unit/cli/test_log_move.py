@@ -1,13 +1,12 @@
 """A record moves between a file and PostgreSQL as it is: its chain, its key, and all that waits."""
 
-import argparse
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from time import time
 
 import pytest
 
-from crabhook.cli.audit import store
+from crabhook.cli import main
 from crabhook.store.change import Halt, halted, happened, settled, waits, written
 from crabhook.store.opening import open_writer
 from crabhook.store.record import DAY, Document, RecordKind, Retention, iso
@@ -30,9 +29,7 @@ def move(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Move:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "home"))
 
     def moving(source: object, target: object) -> int:
-        parser = argparse.ArgumentParser()
-        store.add_arguments(parser)
-        return store.run(parser.parse_args(["move", str(source), str(target)]))
+        return main(["log", "move", str(source), str(target)])
 
     return moving
 
@@ -106,7 +103,7 @@ def test_no_record_is_moved_over_another_or_while_a_server_writes_it(
     assert "another crabhook" in capsys.readouterr().err
     other.close()
     assert move(folder, url) == 1
-    assert "holds another record, of 1; empty it first" in capsys.readouterr().err
+    assert "holds another record, of 1. Empty it first" in capsys.readouterr().err
     assert len(records(url)) == 1
 
 
