@@ -1,4 +1,4 @@
-"""Two terminals of the operator's: the full screen in one, `crabhook away` and `here` in the other."""
+"""Two terminals of the operator's: the full screen in one, `crabhook orders away` and `here` in the other."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def environment(home: Path) -> dict[str, str]:
 
 
 def away(shell: Terminal, typed: str, *options: str) -> None:
-    shell.submit(" ".join(("crabhook", "away", *options)))
+    shell.submit(" ".join(("crabhook", "orders", "away", *options)))
     shell.wait_for("Your passphrase for the team ours:")
     shell.type(typed)
     shell.key("Enter")
@@ -80,7 +80,7 @@ def test_the_full_screen_shows_at_once_what_the_other_terminal_said(home: Path) 
         assert hook.finish().silent
         assert RIGHT not in shell.screen()
 
-        shell.submit("crabhook here")
+        shell.submit("crabhook orders here")
         shell.wait_for("You are here: requests wait for you again.")
         screen.wait_for(lambda shown: "AWAY" not in shown and "ended: away" in shown)
         waiting = Client(server, sample("PreToolUse-Bash"))

@@ -37,10 +37,10 @@ VERBS: Mapping[str, Sequence[str]] = {
     "hand-back": ("hand-back", "1"),
     "deny with words": ("deny", "1", "--reason", "run rm -rf instead"),
     "stop with words": ("stop", "s1", "run", "this", "instead"),
-    "note": ("note", "s1", "go", "on"),
-    "away": ("away",),
-    "away --for": ("away", "--for", "1h"),
-    "release": ("release", "hold-all"),
+    "sessions note": ("sessions", "note", "s1", "go", "on"),
+    "orders away": ("orders", "away"),
+    "orders away --for": ("orders", "away", "--for", "1h"),
+    "orders release": ("orders", "release", "hold-all"),
     "team invite": ("team", "invite", "mallory", "--role", "admin"),
     "team revoke": ("team", "revoke", ME),
     "team keys trust": ("team", "keys", "trust", ME, "KEY"),
@@ -218,15 +218,15 @@ def test_what_closes_needs_nobody_and_opens_nothing(machine: Machine) -> None:
     asked = Client(machine.address, sample("PreToolUse-Bash", session_id=session, **about))
     number = str(machine.pending()[-1]["number"])
     for words in (
-        ("hold-all", session, "1h"),
-        ("here",),
+        ("orders", "hold-all", session, "1h"),
+        ("orders", "here"),
         ("deny", number),
         ("stop", session),
     ):
         code, said = bare(machine, words)
         assert code == 0, (words, said)
     assert asked.finish().output["hookSpecificOutput"]["permissionDecision"] == "deny"
-    code, said = bare(machine, ("release", "hold-all"))
+    code, said = bare(machine, ("orders", "release", "hold-all"))
     assert code == 1, said
     assert "there is no terminal" in said
 
@@ -322,4 +322,4 @@ def test_a_key_of_an_ssh_agent_opens_after_a_yes_and_where_an_admin_trusts_it(
     assert code == 0, said
     assert "fine" in asked.finish().stdout.decode()
     assert machine.typed("team", "keys", "distrust", ME, key)[0] == 0
-    assert bare(machine, ("away",))[0] == NOT_ALLOWED
+    assert bare(machine, ("orders", "away"))[0] == NOT_ALLOWED

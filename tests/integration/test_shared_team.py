@@ -224,12 +224,12 @@ def test_who_is_away_is_away_with_the_next_server(cluster: Cluster, url: str) ->
         founded(team_in(folder), time.time()).seat(folder / ".config" / "crabhook", "ann", desks)
         with serving(folder, desks) as first:
             first.listens()
-            assert "You are away" in typed(first, "away", "--for", "10m")
+            assert "You are away" in typed(first, "orders", "away", "--for", "10m")
             first.process.kill()
         with serving(folder, desks) as second:
             second.listens()
-            assert "You are here" in crabhook(second, "here").stdout
-            assert "You were not away" in crabhook(second, "here").stdout
+            assert "You are here" in crabhook(second, "orders", "here").stdout
+            assert "You were not away" in crabhook(second, "orders", "here").stdout
             assert second.end() == 0
         (row,) = cluster.sql("SELECT text FROM crabhook.document WHERE name = 'orders'")
         assert json.loads(row["text"])["orders"] == []

@@ -143,6 +143,9 @@ def test_a_script_looks_denies_and_watches_and_a_person_approves(machine: Machin
 
     for line in machine.run("log", "--team", socket.gethostname(), "--json").stdout.splitlines():
         fits("past", json.loads(line))
+    assert machine.run("orders", "hold-all", "1d3f", "10m").returncode == DONE
+    (line,) = machine.run("orders", "--json").stdout.splitlines()
+    fits("order", json.loads(line))
     for line in machine.run("sessions", "--json").stdout.splitlines():
         fits("session", json.loads(line))
     assert machine.run("down").returncode == 0

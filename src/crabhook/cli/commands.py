@@ -41,23 +41,33 @@ _TABLE = tables(__file__, "commands")
 OUT_OF_SIGHT = "more"
 
 
-def _commands() -> Iterator[tuple[str, About]]:
-    """Yield every command; an act that the table does not name comes last, out of sight.
+def _words(act: Mapping[str, str]) -> str:
+    """Return an act's words behind `crabhook`: its id, behind the noun whose action it is."""
+    before, own, _ = act["verb"].removeprefix("crabhook ").partition(act["name"].replace(" ", "-"))
+    return before + own
 
-    The table of acts is read here as data: its reader imports more than the help is worth.
-    """
-    acts = {
-        act["verb"].split()[1]: act
-        for act in tables(str(Path(__file__).parents[1] / "desk" / "acts"), "acts")["act"]
-        if "verb" in act
-    }
+
+_ACTS: Mapping[str, Mapping[str, str]] = {
+    _words(act): act
+    for act in tables(str(Path(__file__).parents[1] / "desk" / "acts"), "acts")["act"]
+    if "verb" in act
+}
+"""The acts that are a command or an action, by its words.
+
+The table is read here as data: its reader imports more than the help is worth.
+"""
+
+
+def _commands() -> Iterator[tuple[str, About]]:
+    """Yield every command; an act that the table does not name comes last, out of sight."""
     for group, commands in _TABLE["commands"].items():
         for name, about in commands.items():
             of_act = about == "act"
-            made = _of(acts.pop(name), group) if of_act else About(*about)._replace(group=group)
-            yield name, made
-    for name, act in acts.items():
-        yield name, _of(act, OUT_OF_SIGHT)
+            yield name, _of(_ACTS[name], group) if of_act else About(*about)._replace(group=group)
+    named = {name for commands in _TABLE["commands"].values() for name in commands}
+    for name, act in _ACTS.items():
+        if name.partition(" ")[0] not in named:
+            yield name, _of(act, OUT_OF_SIGHT)
 
 
 def _of(act: Mapping[str, str], group: str) -> About:
@@ -69,7 +79,10 @@ def _of(act: Mapping[str, str], group: str) -> About:
 
 _VERBS = "reference/verbs.md"
 COMMANDS: Mapping[str, About] = dict(_commands())
-ACTIONS: Mapping[str, str] = _TABLE["actions"]
+ACTIONS: Mapping[str, str] = {
+    **_TABLE["actions"],
+    **{words: act["verb"] for words, act in _ACTS.items() if " " in words},
+}
 HOOK_OPTIONS: Mapping[str, tuple[str, str]] = _TABLE["hook_options"]
 
 
@@ -162,10 +175,10 @@ def actions(
         shared = sections.pop("shared", {})
         for name, about in sections.items():
             noun, _, action = name.rpartition(" ")
-            what, options = about["help"], dict(about)
+            options = dict(about)
+            what = options.pop("help", "") or _of(_ACTS[f"{command} {name}"], "").what
             for table in options.pop("with", "").split():
                 options |= shared[table]
-            del options["help"]
             child = below[noun].add_parser(action, help=what, description=what)
             if name in acts:
                 declare(options, values, child)

@@ -87,7 +87,7 @@ def test_the_doctor_looks_at_a_machine_with_the_hook_alone(tmp_path: Path) -> No
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("command", ["serve", "demo", "rules", "lint", "away"])
+@pytest.mark.parametrize("command", ["serve", "demo", "rules", "lint", "orders"])
 def test_a_command_that_needs_more_says_so_and_how_it_is_had(command: str, tmp_path: Path) -> None:
     with_a_rule(tmp_path)
     done = run(command, home=tmp_path)

@@ -106,13 +106,13 @@ def test_other_tools_are_not_concerned() -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "crabhook away",
-        "crabhook away --for 2h",
-        "crabhook release all",
-        "python3 -m crabhook away",
-        "python3 -m crabhook away --for 2h",
-        "script -qc 'crabhook away' /dev/null",
-        "python3 -m crabhook release hold-all",
+        "crabhook orders away",
+        "crabhook orders away --for 2h",
+        "crabhook orders release all",
+        "python3 -m crabhook orders away",
+        "python3 -m crabhook orders away --for 2h",
+        "script -qc 'crabhook orders away' /dev/null",
+        "python3 -m crabhook orders release hold-all",
         "echo x > ~/.local/state/crabhook/passphrase",
         "cp mine ~/.local/state/crabhook/passphrase",
         "rm ~/.local/state/crabhook/passphrase",
@@ -127,7 +127,7 @@ def test_what_lets_the_operator_be_away_reaches_a_person(line: str) -> None:
 WORDS = (
     "team init", "team invite mallory --role admin", "team revoke ann", "team invite m --machine",
     "team join crab1abc@h:1", "desk", "", "up", "down", "serve", "allow 1", "answer 1 1=2", "pass 1", "hand-back 1",
-    "edit 1", "note s text", "away", "release all", "team keys trust ann k.pub --confirmed",
+    "edit 1", "sessions note s text", "orders away", "orders release all", "team keys trust ann k.pub --confirmed",
     "team keys distrust ann k.pub", "team keys use k.pub", "team servers h:1", "team names h", "team revoke m --machine",
 )  # fmt: skip
 

@@ -26,6 +26,7 @@ from crabhook.model.card import Card, FeedEntry, State
 from crabhook.model.errors import CrabhookError
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value
+from crabhook.model.order import Standing
 from crabhook.model.session import SessionView
 from crabhook.model.wording import who
 from crabhook.present.summary import brief, folder_name
@@ -170,7 +171,7 @@ def command(verb: str, go: Go, *tables: str) -> cli.Subcommand:
     """Return a verb with the options of these tables of options/verbs.toml."""
     known = cli.options_of("verbs")
     options = {name: about for one in (*tables, "any") for name, about in known[one].items()}
-    values = {"cursor": Cursor.parse, "seconds": _seconds}
+    values = {"cursor": Cursor.parse, "seconds": seconds}
     return cli.Subcommand(partial(cli.declare, options, values), partial(cli.reporting, verb, go))
 
 
@@ -194,9 +195,10 @@ def acting(verb: str, act: Act, *tables: str, why: Why = lambda _: None) -> cli.
     return command(verb, going(act, why=why), *tables)
 
 
-def _seconds(text: str) -> float:
+def seconds(text: str) -> float:
+    """Return the length of time that a person wrote; raises ArgumentTypeError."""
     try:
-        return read_duration(text, "crabhook away --for 2h")
+        return read_duration(text, "crabhook orders away --for 2h")
     except LineError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
 
@@ -299,6 +301,22 @@ class Teller:
                 }
                 for one in view.agents
             ],
+        }
+
+    def order(self, order: Standing) -> dict[str, Value]:
+        """Tell a standing order: what it is about, whose it is, and when it ends."""
+        return {
+            "id": order.id,
+            "kind": order.kind.value,
+            "event": order.name,
+            "session": order.session,
+            "machine": order.machine or "",
+            "project": order.project,
+            "agent": order.agent,
+            "times": order.times,
+            "words": order.words,
+            "until": "" if order.until is None else self.at(order.until),
+            "by": name_of(order.by),
         }
 
     def line(self, entry: FeedEntry) -> dict[str, Value]:

@@ -7,10 +7,19 @@ import time
 from collections.abc import Sequence
 from time import monotonic
 
-from crabhook.cli.commands import DONE
+from crabhook.cli.commands import DONE, actions
 from crabhook.cli.team.attaching import connected, place_of, turned_away
 from crabhook.cli.verbs import deciding
-from crabhook.cli.verbs.attached import Attached, Teller, acting, command, folder_of, looking_keys
+from crabhook.cli.verbs.attached import (
+    Attached,
+    Teller,
+    acting,
+    command,
+    folder_of,
+    going,
+    looking_keys,
+    seconds,
+)
 from crabhook.datatypes import Bounded
 from crabhook.desk.commands import (
     Done,
@@ -28,7 +37,7 @@ from crabhook.model.order import Order
 from crabhook.present.phrases import countdown
 from crabhook.present.safe import safe
 from crabhook.team.desk_keys import Credentials
-from crabhook.ui.commands.orders import read_agent, read_order, read_release
+from crabhook.ui.commands.orders import order_line, read_agent, read_order, read_release
 from crabhook.ui.commands.words import WORDS
 from crabhook.ui.console import say, say_json
 
@@ -93,6 +102,16 @@ def _ended(outcome: Outcome, words: str = "") -> int:
     return deciding.CODES[type(outcome)]
 
 
+async def _orders(here: Attached, arguments: argparse.Namespace) -> int:
+    standing, now = here.replica.orders(), here.replica.now()
+    for order in standing:
+        if arguments.json:
+            say_json(teller_of(here).order(order))
+        else:
+            say(order_line(order, now).removeprefix("· "))
+    return _none_is_said("no order stands", standing, arguments)
+
+
 async def _away(here: Attached, arguments: argparse.Namespace) -> int:
     desk, seconds = here.replica, arguments.seconds
     waited = {card.number for card in desk.waiting()}
@@ -100,7 +119,7 @@ async def _away(here: Attached, arguments: argparse.Namespace) -> int:
     outcome = await here.submit(GiveOrder(Order(OrderKind.AWAY, until=until)))
     gone = sum(card.number in waited and card.end is Ended.AWAY for card in desk.ended())
     many = f"{gone} waiting request{' was' if gone == 1 else 's were'} let go"
-    end = "until `crabhook here`"
+    end = "until `crabhook orders here`"
     if seconds is not None:
         clock = time.strftime("%H:%M", time.localtime(time.time() + seconds))
         end = f"until {clock} ({countdown(seconds)})"
@@ -123,7 +142,7 @@ async def _hold_all(here: Attached, arguments: argparse.Namespace) -> int:
     return _ended(outcome, f"Everything of {order.session} waits for you, for {arguments.length}.")
 
 
-async def _released(here: Attached, arguments: argparse.Namespace) -> int:
+async def _release(here: Attached, arguments: argparse.Namespace) -> int:
     matches = read_release(arguments.orders, here.replica)
     found = frozenset(order.id for order in here.replica.orders() if matches(order))
     if not found:
@@ -188,18 +207,29 @@ async def _watch(server: str, keys: Credentials, after: Cursor | None) -> int:
 
 
 pending = acting("pending", _pending, "json", "pending")
-sessions = acting("sessions", _sessions, "json")
 watch = command("watch", _watching, "watch")
-note = acting("note", _note, "note", why=lambda _: deciding.TO_THE_MODEL)
-stop = acting("stop", _stop, "stop", why=lambda to: deciding.TO_THE_MODEL if to.words else None)
-away = acting("away", _away, "away", why=lambda _: "Nothing will wait for you")
-here = acting("here", _here)
-hold_all = acting("hold-all", _hold_all, "hold-all")
-release = acting(
-    "release",
-    _released,
-    "release",
-    why=lambda to: (
-        None if to.orders == "allow-all" else "This may end an order by which calls wait"
-    ),
+sessions = actions(
+    "sessions",
+    {
+        "list": going(_sessions),
+        "note": going(_note, why=lambda _: deciding.TO_THE_MODEL),
+        "stop": going(_stop, why=lambda to: deciding.TO_THE_MODEL if to.words else None),
+    },
+    {},
+)
+orders = actions(
+    "orders",
+    {
+        "list": going(_orders),
+        "away": going(_away, why=lambda _: "Nothing will wait for you"),
+        "here": going(_here),
+        "hold-all": going(_hold_all),
+        "release": going(
+            _release,
+            why=lambda to: (
+                None if to.orders == "allow-all" else "This may end an order by which calls wait"
+            ),
+        ),
+    },
+    {"seconds": seconds},
 )

@@ -1,4 +1,4 @@
-"""`crabhook away`, `here`, `hold-all` and `release`: the passphrase opens, the open key closes."""
+"""`crabhook orders`, its away, here, hold-all and release: the passphrase opens, the open key closes."""
 
 from __future__ import annotations
 
@@ -74,10 +74,10 @@ def test_away_takes_the_passphrase_and_here_the_key_that_lies_open(person: Perso
     desk = person.desk
     client = Client(desk.address, sample("PreToolUse-Bash"))
     number = desk.card("Bash")
-    refused = person.run("away")
+    refused = person.run("orders", "away")
     assert (refused.returncode, refused.stdout) == (FAILED, "")
     assert "no terminal to ask on" in refused.stderr
-    with person.typed("away", "--for", "1h30m") as typist:
+    with person.typed("orders", "away", "--for", "1h30m") as typist:
         code, said, complaint = typist.finish()
         assert (code, complaint) == (DONE, "")
         assert "(1:30:00): 1 waiting request was let go" in said
@@ -86,14 +86,14 @@ def test_away_takes_the_passphrase_and_here_the_key_that_lies_open(person: Perso
     desk.wait_for(rf"^#{number} WITHDRAWN the operator is away")
     assert client.finish().silent
 
-    done = person.run("here")
+    done = person.run("orders", "here")
     assert (done.returncode, done.stderr) == (DONE, "")
     assert done.stdout == "You are here: requests wait for you again.\n"
     desk.wait_for("^· desk: ended: away")
     waiting = Client(desk.address, sample("PreToolUse-Bash"))
     desk.say(f"{desk.card('Bash')} allow")
     assert not waiting.finish().silent
-    assert person.run("here").stdout == "You were not away: nothing was changed.\n"
+    assert person.run("orders", "here").stdout == "You were not away: nothing was changed.\n"
 
 
 @pytest.mark.thorough
@@ -106,23 +106,23 @@ def test_the_open_key_holds_a_session_and_ends_what_lets_it_pass_and_opens_nothi
     assert not hook.finish().silent
     desk.say("allow-all abcdef 10m")
     desk.wait_for("^· desk: .*allow everything of session=abcdef")
-    done = person.run("release", "allow-all")
+    done = person.run("orders", "release", "allow-all")
     assert (done.returncode, done.stdout) == (DONE, "1 order was ended.\n")
-    assert person.run("release", "allow-all").stdout.startswith("No such order stands")
-    done = person.run("hold-all", "abcdef", "10m")
+    assert person.run("orders", "release", "allow-all").stdout.startswith("No such order stands")
+    done = person.run("orders", "hold-all", "abcdef", "10m")
     assert (done.returncode, done.stderr) == (DONE, ""), done.stdout
     desk.wait_for(r"^· desk: .*hold everything of session=abcdef.*\(by ann, at laptop\)")
-    refused = person.run("release", "hold-all")
+    refused = person.run("orders", "release", "hold-all")
     assert refused.returncode == FAILED
     assert "no terminal to ask on" in refused.stderr
-    with person.typed("release", "hold-all") as typist:
+    with person.typed("orders", "release", "hold-all") as typist:
         assert typist.finish()[:2] == (DONE, "1 order was ended.\n")
 
 
 def test_who_may_not_give_orders_is_told_so(person: Person) -> None:
     with short_folder() as home:
         person.team.seat(home / ".config" / "crabhook", "bob", person.server, Role.DECIDER)
-        with person.typed("away", home=home) as typist:
+        with person.typed("orders", "away", home=home) as typist:
             code, said, _ = typist.finish()
     assert code == NOT_ALLOWED
     assert "takes an admin" in said
@@ -135,12 +135,14 @@ def test_who_may_not_give_orders_is_told_so(person: Person) -> None:
 )
 def test_who_is_in_no_team_is_told_how_to_found_one(words: tuple[str, ...]) -> None:
     with short_folder() as home:
-        done = Person.run(Person.__new__(Person), *words, home=home)
+        done = Person.run(Person.__new__(Person), "orders", *words, home=home)
     assert done.returncode == NO_SERVER
     assert "found one with `crabhook up`" in done.stderr
 
 
-@pytest.mark.parametrize("words", [("pending",), ("allow", "1"), ("deny", "1", "no"), ("away",)])
+@pytest.mark.parametrize(
+    "words", [("pending",), ("allow", "1"), ("deny", "1", "no"), ("orders", "away")]
+)
 def test_where_no_server_runs_it_is_said_before_any_passphrase(words: tuple[str, ...]) -> None:
     with short_folder() as home, socket.create_server(("127.0.0.1", 0)) as free:
         team = founded(home / "team", time.time())
@@ -154,7 +156,7 @@ def test_where_no_server_runs_it_is_said_before_any_passphrase(words: tuple[str,
 @pytest.mark.parametrize("length", ["101h", ""])
 def test_a_length_nobody_can_be_away_is_refused(length: str) -> None:
     with short_folder() as home:
-        done = Person.run(Person.__new__(Person), "away", "--for", length, home=home)
+        done = Person.run(Person.__new__(Person), "orders", "away", "--for", length, home=home)
     assert done.returncode == 2
     assert "length of time" in done.stderr
 
