@@ -8,6 +8,7 @@ from crabhook.config import _TABLES
 from crabhook.ui.commands.parse import parse
 from crabhook.ui.commands.words import PERSONS_WORDS
 from crabhook.v1 import desk_pb2, enrol_pb2, operator_pb2, permission_pb2
+from tests.docs.command_table import with_tables
 from tests.docs.key_table import with_table
 
 PAGES = Path(__file__).parents[2] / "docs" / "reference"
@@ -31,6 +32,11 @@ def test_the_desks_page_has_every_word_of_the_plain_desk_and_no_other() -> None:
 def test_the_desks_page_has_the_table_of_keys() -> None:
     page = page_of("desk")
     assert page == with_table(page), "python -m tests.docs.key_table writes it anew"
+
+
+def test_the_page_of_commands_has_every_command() -> None:
+    page = page_of("commands")
+    assert page == with_tables(page), "python -m tests.docs.command_table writes it anew"
 
 
 def test_the_page_of_settings_names_every_setting() -> None:
