@@ -51,7 +51,7 @@ class MayNotError(AttachError):
 
 
 def open_desk(arguments: argparse.Namespace) -> int:
-    """Open the desk of a server that runs; where none does, start one in this terminal.
+    """Open the desk of a server that runs, or start a server in this terminal.
 
     Raises CrabhookError.
     """
@@ -108,8 +108,7 @@ def chosen_team(team: str | None) -> "DeskFolder":
     if len(wanted) == 1:
         return wanted[0]
     if not folders:
-        no_team = "this device is in no team: found one with `crabhook up`"
-        raise AttachError(f"{no_team}, or join one with `crabhook team join LINE`")
+        raise AttachError(_no_team())
     teams = ", ".join(folder.facts().team for folder in folders)
     raise AttachError(f"say which desk, with --team NAME; this device is in {teams}")
 
@@ -193,13 +192,31 @@ _HERE = ("127.0.0.1", "::1", "localhost")
 _ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 
 
-def _nobody_here(server: str) -> str:
-    """Say what to do where no server here takes desks."""
+def _server_here() -> int | None:
+    """Return the process of the server that runs here; None without one."""
     from crabhook.app.running import running_at, socket_of  # not for machines
 
-    pid = None
     with suppress(CrabhookError):
-        pid = running_at(socket_of(None).path)
+        return running_at(socket_of(None).path)
+    return None
+
+
+def _no_team() -> str:
+    """Say which command makes commands of a person's possible on a device of no team."""
+    if pid := _server_here():
+        return (
+            f"the server here (process {pid}) takes such commands from a team alone: found one "
+            "with `crabhook team init`, and restart the server"
+        )
+    return (
+        "this device is in no team: found one with `crabhook up`, or join one with `crabhook team "
+        "join LINE`"
+    )
+
+
+def _nobody_here(server: str) -> str:
+    """Say what to do where no server here takes desks."""
+    pid = _server_here()
     if pid is None:
         return "no server runs here: start it with `crabhook up`"
     return (

@@ -111,6 +111,20 @@ def test_alone_crabhook_opens_the_desk_that_is_there_or_starts_a_server(
     assert happened == done
 
 
+def test_beside_a_server_without_a_team_the_command_that_founds_one_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    with short_folder() as folder, socket.socket(socket.AF_UNIX) as own:
+        monkeypatch.setenv("CRABHOOK_SERVER", f"unix:{folder}/s")
+        with pytest.raises(AttachError, match="found one with `crabhook up`"):
+            attaching.chosen_team(None)
+        own.bind(f"{folder}/s")
+        own.listen()
+        with pytest.raises(AttachError, match="`crabhook team init`, and restart the server"):
+            attaching.chosen_team(None)
+
+
 OWN = "a server of this machine"
 
 
