@@ -226,6 +226,8 @@ def _down(arguments: argparse.Namespace) -> str:
     path = socket_of(arguments.server).path
     pid = running_at(path)
     if pid is None:
+        if (busy := holder_of(path)) is not None:
+            raise BackgroundError(_OPENS_ANEW.format(holder=busy, path=path))
         return "No server runs: nothing was done."
     if pid <= 0:  # and to signal process 0 is to signal ourselves, with all of our terminal's
         raise BackgroundError("the server runs where its process cannot be seen: end it there")
@@ -291,17 +293,19 @@ def _part(status: Mapping[str, object]) -> str:
     return ""
 
 
+_OPENS_ANEW = (
+    "the server (process {holder}) does not listen on {path}.  It opens that anew, or ends with an "
+    "error, within seconds: ask again"
+)
+
+
 def _status(arguments: argparse.Namespace) -> int:
     path = socket_of(arguments.server).path
     status = status_of(path)
     if arguments.json:
         say_json(status)
     elif not status["running"] and (holder := holder_of(path)) is not None:
-        say(
-            f"HOOKS CANNOT CONNECT: the server (process {holder}) does not listen on {path}.  It "
-            "opens that anew, or ends with an error, within seconds: ask again",
-            warning=True,
-        )
+        say(f"HOOKS CANNOT CONNECT: {_OPENS_ANEW.format(holder=holder, path=path)}", warning=True)
     elif not status["running"]:
         say("No server runs.  Start one with `crabhook up`")
     else:

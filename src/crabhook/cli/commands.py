@@ -110,8 +110,8 @@ def _wait(text: str) -> float | str:
 def _some_seconds(text: str) -> float:
     try:
         return float(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds") from error
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds") from None
 
 
 SERVE_VALUES: Mapping[str, Any] = {"wait": _wait, "seconds": _some_seconds, "unsaid": None}
@@ -129,7 +129,7 @@ def declare(
     as is {NAME} in a help. Options of one `group` exclude each other.
     """
     named_values: dict[str, Any] = {
-        "int": int,
+        "int": whole,
         "Path": Path,
         "absolute": _absolute,
         "servers": servers,
@@ -210,6 +210,14 @@ def reporting(
     return done if isinstance(done, int) else DONE
 
 
+def whole(text: str) -> int:
+    """Return the whole number that a person wrote."""
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number") from None
+
+
 def servers(text: str) -> str:
     """Return an address of a server, or a list of them, as a person wrote it."""
     from crabhook.hook.failover import fault_in  # few commands take servers
@@ -251,7 +259,7 @@ def meant(wrong: str, words: Iterable[str]) -> str:
     """Return "; did you mean …?" with the nearest of the known words, or nothing."""
     from difflib import get_close_matches  # slow, and only for slips
 
-    near = get_close_matches(wrong, sorted(set(words)), n=1)
+    near = get_close_matches(wrong, sorted(set(words)), n=1, cutoff=0.7)
     return f"; did you mean {near[0]}?" if near else ""
 
 

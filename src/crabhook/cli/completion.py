@@ -24,7 +24,8 @@ PLACES = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare for which shell."""
-    parser.add_argument("shell", choices=tuple(PLACES), help="the shell you type in")
+    what = "the shell you type in: %(choices)s"
+    parser.add_argument("shell", metavar="SHELL", choices=tuple(PLACES), help=what)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -348,5 +349,22 @@ class RemoteDesk:
                 self._inputs[leg.id, digest] = leg.event
 
 
+# What gRPC itself says of a connection that failed, and the same in words for a person.
+_OF_TRANSPORT = (
+    (r"CERTIFICATE_VERIFY_FAILED: ([^:]+)", r"its certificate is refused (\1)"),
+    (r"handshake failed", "it speaks no TLS that this device knows"),
+    (r"DNS resolution failed|name or service not known", "nobody knows a host of this name"),
+    (r"[Cc]onnection refused", "no server listens there"),
+    (r"failed to connect to all addresses|connections to all backends", "there is no way to it"),
+    (r"[Ss]ocket closed|[Cc]onnection reset|GOAWAY|recvmsg", "the connection was cut"),
+    (r"^Deadline Exceeded$", "it does not answer in time"),
+)
+
+
 def _why(error: grpc.aio.AioRpcError) -> str:
-    return error.details() or error.code().name
+    """Return why a connection was lost: the server's own words, or ours for those of gRPC."""
+    details = error.details() or ""
+    for pattern, words in _OF_TRANSPORT:
+        if match := re.search(pattern, details):
+            return match.expand(words)
+    return details or f"the server ended it ({error.code().name.lower().replace('_', ' ')})"

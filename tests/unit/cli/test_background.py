@@ -61,3 +61,11 @@ def test_a_server_whose_socket_is_gone_for_a_moment_is_not_called_none(
         claim_of(folder / "s").write_text(f"{os.getpid()}\n")  # of a dead server, and used again
         assert main(status) == NO_SERVER
         assert capsys.readouterr().out.startswith("No server runs.")
+
+
+def test_a_server_whose_socket_is_gone_for_a_second_is_not_taken_for_none(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with short_folder() as folder, claimed(folder / "s"):
+        assert main(["down", "--server", f"unix:{folder}/s"]) == 1
+        assert f"(process {os.getpid()}) does not listen" in capsys.readouterr().err

@@ -171,7 +171,7 @@ def command(verb: str, go: Go, *tables: str) -> cli.Subcommand:
     """Return a verb with the options of these tables of options/verbs.toml."""
     known = cli.options_of("verbs")
     options = {name: about for one in (*tables, "any") for name, about in known[one].items()}
-    values = {"cursor": Cursor.parse, "seconds": seconds}
+    values = {"cursor": _cursor}
     return cli.Subcommand(partial(cli.declare, options, values), partial(cli.reporting, verb, go))
 
 
@@ -193,6 +193,13 @@ def going(act: Act, *, why: Why = lambda _: None) -> Go:
 def acting(verb: str, act: Act, *tables: str, why: Why = lambda _: None) -> cli.Subcommand:
     """Return a verb that acts at a desk; see `going`."""
     return command(verb, going(act, why=why), *tables)
+
+
+def _cursor(text: str) -> Cursor:
+    try:
+        return Cursor.parse(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no cursor that `watch` printed") from None
 
 
 def seconds(text: str) -> float:
