@@ -26,12 +26,12 @@ sys.path.insert(0, sys.argv[2])
 import crabhook.store.redact  # else the first entry reads its tables, and no kill comes later
 from crabhook.store.change import settled, waits
 from tests.unit.store.making import answer, decision, entry, open_after_a_kill, waiting
-from crabhook.store.record import Kind
+from crabhook.store.record import RecordKind
 place, begin = sys.argv[1], int(sys.argv[3])
 store = open_after_a_kill(place)
 print("open", flush=True)
 for number in range(begin, begin + 100_000):
-    asked = entry(Kind.ASKED, card=number, request_id=f"r{number}")
+    asked = entry(RecordKind.ASKED, card=number, request_id=f"r{number}")
     store.write([waits(waiting(f"r{number}", card=number), asked)])
     print(f"asked {number}", flush=True)
     given = answer(f"r{number}", decided=time())

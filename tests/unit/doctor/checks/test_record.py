@@ -129,9 +129,9 @@ LOOK = """
 import sys
 from pathlib import Path
 from crabhook.doctor.checks.record import room
-from crabhook.doctor.facts import Wish
-from crabhook.doctor.facts import Machine
-for one in room(Machine(Wish(Path("/")), ())):
+from crabhook.doctor.facts import DoctorTask
+from crabhook.doctor.facts import ThisMachine
+for one in room(ThisMachine(DoctorTask(Path("/")), ())):
     print(one.status, one.means)
 """
 
