@@ -72,19 +72,19 @@ class Attached:
             async with asyncio.timeout(TOLD_WITHIN + self._patience):
                 return await settled
         except TimeoutError:
-            told = f"the server did not say what became of it within {TOLD_WITHIN:g} s"
-            raise CrabhookError(f"{told}; see: crabhook log") from None
+            why = f"the server did not say what became of it within {TOLD_WITHIN:g} s"
+            raise CrabhookError(f"{why}; see: crabhook log") from None
 
 
 async def who_is_attached(server: str, keys: Credentials) -> tuple[Sequence[AttachedDesk], float]:
     """Return a server's attached desks, and its time; raises CrabhookError if nobody listens."""
-    for one in (addresses := listed(server)):
-        host, _, port = one.rpartition(":")
+    for address in (addresses := listed(server)):
+        host, _, port = address.rpartition(":")
         try:
             async with asyncio.timeout(LISTENS_WITHIN):
                 _, line = await asyncio.open_connection(host.strip("[]"), int(port))
         except (OSError, ValueError) as error:  # and TimeoutError
-            if one == addresses[-1]:
+            if address == addresses[-1]:
                 raise CrabhookError(f"nobody listens at {server}") from error
         else:
             line.close()
@@ -98,19 +98,19 @@ async def who_is_attached(server: str, keys: Credentials) -> tuple[Sequence[Atta
 
 def attached_of(team: str) -> Mapping[str, Sequence[Mapping[str, object]]]:
     """Return a team's attached desks by operator; none without a server or an open key here."""
-    found: dict[str, list[Mapping[str, object]]] = {}
+    attached_desks: dict[str, list[Mapping[str, object]]] = {}
     for folder in desk_folders(config.config_folder()):
         with suppress(CrabhookError):
             keys = folder.closing()
             if keys is None or fingerprint_of(keys.authority) != team:
                 continue
             desks, now = asyncio.run(who_is_attached(place_of(folder), keys))
-            for one in desks[:-1]:  # the last one in the list is this process
-                since = iso(round(time() - (now - one.since)))
-                by, beside = one.by, {"since": since, "closing": one.closing}
-                told = {"device": by.desk, "address": by.address, "role": by.role, **beside}
-                found.setdefault(by.id, []).append(told)
-    return found
+            for each in desks[:-1]:  # the last in the list is this process
+                since = iso(round(time() - (now - each.since)))
+                by, beside = each.by, {"since": since, "closing": each.closing}
+                shown = {"device": by.desk, "address": by.address, "role": by.role, **beside}
+                attached_desks.setdefault(by.id, []).append(shown)
+    return attached_desks
 
 
 @asynccontextmanager
@@ -169,8 +169,10 @@ async def at_desk_of(
 
 def command(verb: str, go: Go, *tables: str) -> cli.Subcommand:
     """Return a verb with the options of these tables of options/verbs.toml."""
-    known = cli.options_of("verbs")
-    options = {name: about for one in (*tables, "any") for name, about in known[one].items()}
+    options_by_table = cli.options_of("verbs")
+    options = {
+        name: about for table in (*tables, "any") for name, about in options_by_table[table].items()
+    }
     values = {"cursor": _cursor}
     return cli.Subcommand(partial(cli.declare, options, values), partial(cli.reporting, verb, go))
 
@@ -238,7 +240,7 @@ class Teller:
             "project": brief(folder_name(card.event), str),
             "risk": {
                 "level": card.risk.level.name.lower(),
-                "effects": [one.words for one in card.risk.effects],
+                "effects": [effect.words for effect in card.risk.effects],
                 "unknown": list(card.risk.unknown),
             },
             "because": {
@@ -299,14 +301,14 @@ class Teller:
             "waiting": list(view.waiting),
             "agents": [
                 {
-                    "id": one.id,
-                    "kind": one.kind,
-                    "event": doing.event.name if (doing := one.doing) else "",
+                    "id": agent.id,
+                    "kind": agent.kind,
+                    "event": doing.event.name if (doing := agent.doing) else "",
                     "tool": doing.event.tool.name if doing and doing.event.tool else "",
                     "outcome": doing.outcome if doing else "",
                     "times": doing.times if doing else 0,
                 }
-                for one in view.agents
+                for agent in view.agents
             ],
         }
 

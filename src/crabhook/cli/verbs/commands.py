@@ -69,9 +69,9 @@ async def _pending(here: Attached, arguments: argparse.Namespace) -> int:
 async def _sessions(here: Attached, arguments: argparse.Namespace) -> int:
     teller, live = teller_of(here), here.replica.live()
     for view in live:
-        told = teller.session(view)
+        shown = teller.session(view)
         if arguments.json:
-            say_json(told)
+            say_json(shown)
         else:
             say(f"{view.session}  {view.title}  {view.cwd}  {len(view.waiting)} waiting")
     return _none_is_said("no session is live", live, arguments)
@@ -144,12 +144,12 @@ async def _hold_all(here: Attached, arguments: argparse.Namespace) -> int:
 
 async def _release(here: Attached, arguments: argparse.Namespace) -> int:
     matches = read_release(arguments.orders, here.replica)
-    found = frozenset(order.id for order in here.replica.orders() if matches(order))
-    if not found:
+    ended = frozenset(order.id for order in here.replica.orders() if matches(order))
+    if not ended:
         say("No such order stands: nothing was changed.")
         return DONE
-    outcome = await here.submit(EndOrders(found))
-    return _ended(outcome, f"{len(found)} order{' was' if len(found) == 1 else 's were'} ended.")
+    outcome = await here.submit(EndOrders(ended))
+    return _ended(outcome, f"{len(ended)} order{' was' if len(ended) == 1 else 's were'} ended.")
 
 
 def _watching(arguments: argparse.Namespace) -> int:
@@ -170,22 +170,22 @@ async def _watch(server: str, keys: Credentials, after: Cursor | None) -> int:
         def on_update(update: Update) -> None:
             nonlocal ahead
             cursor, news = str(desk.cursor), update.news
-            told: dict[str, object]
+            line: dict[str, object]
             match news:
                 case Snapshot():
                     ahead = news.now - monotonic()
                     looking.clear()
                     looking.update({claim.card: claim.by for claim in news.claims})
                     waiting = [teller.card(card) for card in news.waiting]
-                    told = {"type": "snapshot", "cursor": cursor, "waiting": waiting}
+                    line = {"type": "snapshot", "cursor": cursor, "waiting": waiting}
                 case Card():
-                    told = {"type": "card", "cursor": cursor, "card": teller.card(news)}
+                    line = {"type": "card", "cursor": cursor, "card": teller.card(news)}
                 case Claimed(number, by):
                     looking[number] = by
-                    told = {"type": "claim", "cursor": cursor, "number": number}
-                    told |= teller.claim(number)
+                    line = {"type": "claim", "cursor": cursor, "number": number}
+                    line |= teller.claim(number)
                 case FeedEntry():
-                    told = {"type": "feed", "cursor": cursor, **teller.line(news)}
+                    line = {"type": "feed", "cursor": cursor, **teller.line(news)}
                 case LinkChanged("", now, changed):
                     ahead = now - monotonic()
                     if changed:
@@ -198,7 +198,7 @@ async def _watch(server: str, keys: Credentials, after: Cursor | None) -> int:
                     return
                 case _:
                     return
-            say_json(told)
+            say_json(line)
             sys.stdout.flush()
 
         desk.subscribe(on_update)

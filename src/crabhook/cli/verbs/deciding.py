@@ -104,9 +104,9 @@ def answers(words: Sequence[str]) -> str:
     """
     written = []
     for word in words:
-        place, equals, said = word.partition("=")
-        if equals and not re.fullmatch(r"[0-9]+(,[0-9]+)*", said):
-            escaped = said.replace("\\", "\\\\").replace('"', '\\"')
+        place, equals, text = word.partition("=")
+        if equals and not re.fullmatch(r"[0-9]+(,[0-9]+)*", text):
+            escaped = text.replace("\\", "\\\\").replace('"', '\\"')
             written.append(f'{place}="{escaped}"')
         else:
             written.append(word)
@@ -115,22 +115,22 @@ def answers(words: Sequence[str]) -> str:
 
 def denied(words: Sequence[str], reason: str) -> tuple[tuple[int, ...], str]:
     """Return the cards that a denial names first, and the words behind them; raises LineError."""
-    numbers = tuple(int(one) for one in takewhile(re.compile(r"[0-9]{1,18}").fullmatch, words))
+    numbers = tuple(int(word) for word in takewhile(re.compile(r"[0-9]{1,18}").fullmatch, words))
     if not numbers:
         raise LineError(f"{words[0]!r} is no card's number", "crabhook deny 1 WHY")
-    said = " ".join(words[len(numbers) :])
-    if said and reason:
+    why = " ".join(words[len(numbers) :])
+    if why and reason:
         raise LineError("a denial has one reason", "the words behind the number, or --reason")
-    return numbers, said or reason
+    return numbers, why or reason
 
 
 def described(card: Card) -> str:
     """Return a card on one line for a person: who wants what, and how much can go wrong."""
-    risk = "; ".join(one.words for one in card.risk.effects) or NOTHING_RISKY
+    risk = "; ".join(effect.words for effect in card.risk.effects) or NOTHING_RISKY
     mark = MARKS[card.risk.level][1]
     who_asks = f"{agent_name(card.event)} · {place(card.event)}"
-    said = f"{mark} {risk}".lstrip()
-    return f"#{card.number} {who_asks} {sentence(card).whole}  [{said}]"
+    risk_shown = f"{mark} {risk}".lstrip()
+    return f"#{card.number} {who_asks} {sentence(card).whole}  [{risk_shown}]"
 
 
 def looked_at(wish: Wish, number: int, here: Attached) -> Card | CardResult:
@@ -234,19 +234,19 @@ async def _look(
     """Return the cards that can be decided, and why each other cannot."""
     fit, results = list[Card](), list[CardResult]()
     for number in dict.fromkeys(numbers):
-        found = looked_at(wish, number, here)
-        if isinstance(found, Card):
-            fit.append(found)
+        looked = looked_at(wish, number, here)
+        if isinstance(looked, Card):
+            fit.append(looked)
         else:
-            results.append(found)
+            results.append(looked)
     return fit, results
 
 
 def _said(results: Sequence[CardResult], *, json: bool) -> int:
     """Print the result of each card; return the worst exit code."""
-    for one in sorted(results, key=lambda one: one.number):
-        say_json(one.data) if json else say(one.words)
-    return max((one.code for one in results), default=DONE)
+    for result in sorted(results, key=lambda result: result.number):
+        say_json(result.data) if json else say(result.words)
+    return max((result.code for result in results), default=DONE)
 
 
 def _decider(act: Act) -> Subcommand:
