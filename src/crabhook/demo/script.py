@@ -129,7 +129,7 @@ class Read:
             reason = decision.get("permissionDecisionReason")
             words = f'reads "{decision.get("permissionDecision")}" for its {self.tool}'
             words += f": {reason}" if reason else ""
-        return Event("claude", "ScriptedAgent", cwd=self.cwd), words
+        return Event("claude", "Agent", cwd=self.cwd), words
 
     def pretty(self) -> str:
         """Return it to be read by people."""
