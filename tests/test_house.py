@@ -23,9 +23,7 @@ _IMPORT = re.compile(
 EMPTY_NAMES = frozenset({"one", "found", "told", "said", "known", "given"})
 
 # The packages that still bind such names; a package that is done is taken out of this list.
-NOT_YET_NAMED = (
-    "ui/full",
-)
+NOT_YET_NAMED = ("ui/full",)
 
 # The packages whose class names may be those of others, each with the reason.
 OTHER_VOCABULARIES = {
