@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from crabhook.app.status import Part
 from crabhook.model.actor import Role
 from crabhook.model.decision import Verdict
 from crabhook.platforms import PLATFORMS
@@ -16,7 +17,6 @@ from crabhook.server.metrics.collector import (
     TIMINGS,
 )
 from crabhook.server.metrics.tally import BY, HERE, OTHER, End, TurnedAway
-from crabhook.store.interface import Role as Part
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "metrics.md"
 BEGIN, FINISH = (

@@ -1,9 +1,11 @@
 """docs/reference/metrics.md has every number there is, and names no other."""
 
 import re
+from functools import partial
 
 from prometheus_client.parser import text_string_to_metric_families
 
+from crabhook.app.leadership import Writing, gauges
 from crabhook.server.grpc.listener import SERVICES, WATCHES, Fitness
 from crabhook.server.metrics.collector import Metrics
 from tests.docs.metrics_table import PAGE, TOLD, WORDS, with_table
@@ -16,7 +18,7 @@ async def shown() -> dict[str, set[str]]:
     """The names of what is exposed, without those of the process, and the labels of each."""
     metrics = Metrics()
     runner = bare_runner(witness=metrics.tally)
-    metrics.watch(runner)
+    metrics.watch(runner, partial(gauges, Writing()))
     text = metrics.exposition().decode()
     runner.close()
     return {

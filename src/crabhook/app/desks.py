@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from time import monotonic
 from time import time as wall
 from typing import TYPE_CHECKING
 
+from crabhook.app.leadership import StandingBy
 from crabhook.app.wiring import Wired
-from crabhook.broker.messages import Mirrored, Refusal, RestoredRequest
+from crabhook.broker.messages import Mirrored, RestoredRequest
 from crabhook.config import Settings, state_folder
 from crabhook.desk.updates import AttachedDesk
 from crabhook.model.actor import OWNER, Ended, Headless
@@ -27,11 +27,10 @@ from crabhook.platforms import PLATFORMS
 from crabhook.server.core.history import asked_again, ended
 from crabhook.server.core.journal_mapper import read_back
 from crabhook.server.core.local_desk import LocalDesk
-from crabhook.server.core.parts import Elsewhere
 from crabhook.server.core.runner import Runner
 from crabhook.server.core.steering import orders_in, taken_up
 from crabhook.store.change import Waiting
-from crabhook.store.interface import Leader, Pace, Role, StoreError
+from crabhook.store.interface import StoreError
 from crabhook.store.record import Record, RecordKind
 from crabhook.ui import headless
 from crabhook.ui.console import say, takes_a_person
@@ -143,34 +142,6 @@ LOOK_EVERY = 1.0  # seconds between two looks at the record without a notificati
 LOST_AFTER = 30.0  # seconds without the record, after which no hook need await another leader
 TOGETHER = 32  # records shown before the desks' own tasks run
 _UNREAD = (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError)
-
-
-class StandingBy:
-    """The leadership of a server that stands by: what it knows of the leader and of the record."""
-
-    role = Role.STANDBY
-
-    def __init__(self, leader: Leader, now: Callable[[], float] = monotonic) -> None:
-        self.leader, self.record_lost = leader, False
-        self._now, self._seen_at = now, now()
-
-    def __repr__(self) -> str:
-        return f"<StandingBy {self.leader} record_lost={self.record_lost}>"
-
-    def seen(self) -> None:
-        """Note that all of the record is known here now."""
-        self._seen_at = self._now()
-
-    @property
-    def elsewhere(self) -> Elsewhere:
-        """The leader; no hook need look for another where the record is lost."""
-        refusal = Refusal.UNRECORDED if self.record_lost else Refusal.STANDBY
-        return Elsewhere(refusal, self.leader.hooks, self.leader.desks)
-
-    @property
-    def pace(self) -> Pace:
-        """The lag: how long ago all of the record was known here."""
-        return Pace(lag=max(0.0, self._now() - self._seen_at), epoch=self.leader.epoch)
 
 
 class Follower:

@@ -29,9 +29,8 @@ from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.listener import Health, HealthPort, open_port
 from crabhook.server.grpc.permission import PermissionPort
 from crabhook.server.service.activation import open_behind
-from crabhook.server.unix_socket import ServerStatus
 from crabhook.server.watch import ListenerWatch
-from crabhook.store.interface import Leader, Role
+from crabhook.store.interface import Leader
 from crabhook.team.folder import Folder
 from crabhook.team.invitation import OWN_DESKS
 
@@ -147,7 +146,7 @@ async def watched(team: "TeamReader | None", runner: Runner, faults: Faults) -> 
         return
     team.warn = runner.warn
     looking: list[Coroutine[object, object, object]] = [team.keep()]
-    if team.shared and runner.role is Role.STANDBY:
+    if team.shared and runner.elsewhere:
         from crabhook.server.core.documents import follow  # few share a record
 
         looking.append(follow(team))
@@ -222,24 +221,6 @@ class Listeners:
     def warn(self, text: str) -> None:
         """Show and record an incident of the server itself."""
         self.runner.warn(text)
-
-    def status(self, bound: Sequence[object]) -> ServerStatus:
-        """Return the server's status; it listens at `bound`."""
-        runner, where = self.runner, tuple(map(str, bound))
-        pace = runner.pace
-        return ServerStatus(
-            os.getpid(),
-            *runner.counts(),
-            where,
-            role=runner.role.value,
-            leader=runner.leader.name,
-            epoch=pace.epoch,
-            lag=int(pace.lag),
-            commit_ms=round(pace.commit * 1000, 1),
-            batch=round(pace.batch, 1),
-            leader_at=runner.leader.hooks,
-            troubles=runner.troubles(),
-        )
 
     def port(
         self, places: Sequence[socket.socket] | Sequence[Address]

@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from crabhook import config
+from crabhook.app.status import ServerStatus
 from crabhook.hook.failover import listed
 from crabhook.model.errors import CrabhookError
 from crabhook.safe_open import read_own, write_own
@@ -19,7 +20,7 @@ from crabhook.server.address import (
     default_address,
     parse_address,
 )
-from crabhook.server.unix_socket import ServerStatus, claim_of, peer_of, read_status
+from crabhook.server.unix_socket import claim_of, peer_of, read_status
 
 
 class BackgroundError(CrabhookError):

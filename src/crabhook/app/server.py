@@ -12,16 +12,18 @@ import socket
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from crabhook import config
-from crabhook.app.desks import Follower, StandingBy, open_desk
+from crabhook.app.desks import Follower, open_desk
+from crabhook.app.leadership import Leadership, StandingBy, Writing
 from crabhook.app.listeners import Admitted, Listeners, beside, watched
 from crabhook.app.logs import fields, log_file
 from crabhook.app.other_hooks import OtherHooks
 from crabhook.app.places import rule_files
+from crabhook.app.status import Part, ServerStatus
 from crabhook.app.wiring import Wired, wire
 from crabhook.broker.pending import Limits, SameFile
 from crabhook.config import Settings
@@ -29,9 +31,8 @@ from crabhook.model.errors import CrabhookError
 from crabhook.platforms import PLATFORMS
 from crabhook.rulebook.files import RulesError
 from crabhook.server.address import Address, UnixAddress
-from crabhook.server.core.parts import Faults, Leadership, Parts, Writing
+from crabhook.server.core.parts import Faults, Parts
 from crabhook.server.core.rules_in_force import RulesInForce
-from crabhook.server.core.runner import Runner
 from crabhook.server.core.steering import KeptOrders
 from crabhook.server.service.activation import ServiceManager
 from crabhook.server.unix_socket import SocketWatch, keep_status
@@ -41,7 +42,6 @@ from crabhook.store.interface import (
     Leader,
     LockedError,
     ReadOnlyError,
-    Role,
     StoreError,
     TakenError,
     UnreachableError,
@@ -94,6 +94,25 @@ def _bounds(settings: Settings) -> Limits:
     )
 
 
+def _status(wired: Wired, bound: Sequence[object]) -> ServerStatus:
+    """Return the status of a server that listens at `bound`."""
+    runner, leadership = wired.runner, wired.leadership
+    leader, pace = leadership.leader, leadership.pace
+    return ServerStatus(
+        os.getpid(),
+        *runner.counts(),
+        tuple(map(str, bound)),
+        role=leadership.part.value,
+        leader=leader.name,
+        epoch=pace.epoch,
+        lag=int(pace.lag),
+        commit_ms=round(pace.commit * 1000, 1),
+        batch=round(pace.batch, 1),
+        leader_at=leader.hooks,
+        troubles=runner.troubles(),
+    )
+
+
 class Leaving:
     """The end of a server; `signalled`: by a signal; `hands_over`: by HAND_OVER."""
 
@@ -132,7 +151,6 @@ class Server:
         self._faults = Faults()  # of the process, whatever its runner
         self._listeners_watch = ListenerWatch()
         self._faults.report(lambda: self._listeners_watch.trouble)
-        self._standing: StandingBy | None = None
         self._desk: asyncio.Future[None] | None = None
         self._metrics: Metrics | None = None
         if settings.http is not None:  # only there can metrics be read
@@ -187,13 +205,13 @@ class Server:
         tasks = [
             listeners.watch.keep(),
             watch.keep(listeners.warn),
-            self._manager.keep_informed(lambda: self._status(listeners.runner)),
-            *(keep_status(path, partial(listeners.status, bound)) for path in paths),
+            self._manager.keep_informed(lambda: self._state(wired)),
+            *(keep_status(path, lambda: asdict(_status(wired, bound))) for path in paths),
         ]
         async with beside(*tasks):
             while True:
-                if (standing := self._standing) is not None:
-                    leading = await self._follow(wired.runner, standing)
+                if isinstance(standing := wired.leadership, StandingBy):
+                    leading = await self._follow(wired, standing)
                     if leading is None:
                         return
                     wired = leading
@@ -255,14 +273,14 @@ class Server:
             recorder,
             bounds=_bounds(settings),
             standing=KeptOrders(documents),
-            leadership=self._leadership(faults),
             faults=faults,
             silent=lambda: self._listeners_watch.silent,
             writer_ended=self._writer_ended,
         )
         if amiss:
             faults.report(lambda: amiss)
-        wired = wire(in_force, files, place, parts, metrics=self._metrics)
+        leadership = self._leadership(faults)
+        wired = wire(in_force, place, parts, leadership=leadership, metrics=self._metrics)
         if settings.headless and in_force.trouble and recorder:
             raise RulesError(f"--headless decides by the rules alone, and {in_force.trouble}")
         return wired
@@ -270,28 +288,26 @@ class Server:
     def _leadership(self, faults: Faults) -> Leadership:
         """Return this server's part among those that share its record; report a wrong clock."""
         settings, recorder = self._settings, self._recorder
-        self._standing = None
         if settings.shared and recorder is None:
-            self._standing = StandingBy(self._leader)
-            return self._standing
-        role, leader = (Role.LEADER, self._me) if settings.shared else (Role.ALONE, Leader())
+            return StandingBy(self._leader)
+        part, leader = (Part.LEADER, self._me) if settings.shared else (Part.ALONE, Leader())
         if recorder is None or (journal := recorder.journal) is None:
-            return Writing(role, leader)
+            return Writing(part, leader)
         if skew := skewed(journal.pace):
             _LOG.warning("%s", skew)
             faults.report(lambda: skew)
-        return Writing(role, leader, lambda: journal.pace)
+        return Writing(part, leader, lambda: journal.pace)
 
     def _writer_ended(self) -> None:
         """Leave the desk, since another server has the record now."""
         if self._desk is not None:
             self._desk.cancel()
 
-    async def _follow(self, runner: Runner, standing: StandingBy) -> Wired | None:
+    async def _follow(self, wired: Wired, standing: StandingBy) -> Wired | None:
         """Stand by until this server leads, and return its runner then; None at its end."""
-        where = self._where
-        _LOG.info("standing by", extra=fields(where=where))
-        self._manager.ready(self._status(runner))
+        runner = wired.runner
+        _LOG.info("standing by", extra=fields(where=self._where))
+        self._manager.ready(self._state(wired))
         follower = Follower(runner, standing, self._settings.store or "")
         shown = [follower.keep(), runner.keep_record()]
         team = watched(self._admitted.team, runner, self._faults)
@@ -304,8 +320,8 @@ class Server:
                     if leads.cancelled():
                         return None
                     self._recorder = leads.result()
-                    if wired := await self._taken_up():
-                        return wired
+                    if leading := await self._taken_up():
+                        return leading
 
     async def _elected(self, standing: StandingBy) -> Recorder:
         """Return the record once this server leads; until then, report who leads."""
@@ -342,9 +358,10 @@ class Server:
                 desk.cancel()
             if self._settings.shared:
                 before = self._leader.name or "nobody that is known"
-                _LOG.info("leads now", extra=fields(epoch=runner.pace.epoch, after=before))
+                epoch = wired.leadership.pace.epoch
+                _LOG.info("leads now", extra=fields(epoch=epoch, after=before))
             _LOG.info("listening", extra=fields(where=where))
-            self._manager.ready(self._status(runner))
+            self._manager.ready(self._state(wired))
             async with beside(runner.keep_record(), in_force.watch()):
                 try:
                     await asyncio.wait([desk])
@@ -361,11 +378,12 @@ class Server:
             raise error
         return False
 
-    def _status(self, runner: Runner) -> str:
-        if runner.role is Role.STANDBY:
-            leads = runner.leader.name or "nobody that is known"
+    def _state(self, wired: Wired) -> str:
+        """Return what the service manager shows of this server."""
+        if isinstance(standing := wired.leadership, StandingBy):
+            leads = standing.leader.name or "nobody that is known"
             return f"standing by on {self._where}; {leads} leads"
-        waiting, desks = runner.counts()
+        waiting, desks = wired.runner.counts()
         nobody = "" if desks else "; nobody is at a desk"
         return f"listening on {self._where}; {waiting} waiting{nobody}"
 

@@ -11,7 +11,7 @@ import socket
 import stat
 import subprocess
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -26,6 +26,7 @@ from crabhook.app.running import (
     socket_of,
     status_of,
 )
+from crabhook.app.status import part_in_words
 from crabhook.cli.commands import (
     DONE,
     NO_SERVER,
@@ -45,7 +46,6 @@ from crabhook.server.address import (
 )
 from crabhook.server.unix_socket import LOOK_EVERY as WRITTEN_EVERY
 from crabhook.server.unix_socket import read_status
-from crabhook.store.interface import Role
 from crabhook.team.folder import Folder
 from crabhook.team.invitation import OWN_DESKS
 from crabhook.ui.console import say, say_json, takes_a_person
@@ -281,18 +281,6 @@ def _lives(pid: int) -> bool:
     return process_stat.rpartition(")")[2].split()[0] not in ("Z", "X")
 
 
-def _part(status: Mapping[str, object]) -> str:
-    """Return a server's part among those that share its record, in words; empty if alone."""
-    leader, epoch = status["leader"] or "nobody that is known", status["epoch"]
-    if status["role"] == Role.STANDBY:
-        at = f", at {status['leader_at']}" if status["leader_at"] else ""
-        return f"stands by, {status['lag']} s behind: {leader}{at} leads (epoch {epoch})"
-    if status["role"] == Role.LEADER:
-        pace = f"a commit takes {status['commit_ms']} ms, with {status['batch']} changes"
-        return f"leads those that share its record (epoch {epoch}): {pace}"
-    return ""
-
-
 _OPENS_ANEW = (
     "the server (process {holder}) does not listen on {path}.  It opens that anew, or ends with an "
     "error, within seconds: ask again"
@@ -311,7 +299,7 @@ def _status(arguments: argparse.Namespace) -> int:
     else:
         desks, waiting, listening = status["desks"], status["waiting"], status["listening"]
         say(f"crabhook runs (process {status['pid']}), {waiting} waiting")
-        if part := _part(status):
+        if part := part_in_words(status):
             say(part)
         say(f"desks: {desks}" if desks else "desks: none; nobody is at a desk")
         for text in listening if isinstance(listening, list) else ():

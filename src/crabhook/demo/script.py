@@ -80,10 +80,9 @@ async def stage(
 async def _own_runner(
     config: Path, state: Path, decided: Sequence[HearDecided]
 ) -> AsyncIterator[tuple[Runner, DayCounts]]:
-    files = RuleFiles(config, (str(state),))
     recorder = Recorder(lambda: open_writer(state))
-    in_force = RulesInForce(files)
-    wired = wire(in_force, files, state, Parts(PLATFORMS, recorder, decided=decided))
+    in_force = RulesInForce(RuleFiles(config, (str(state),)))
+    wired = wire(in_force, state, Parts(PLATFORMS, recorder, decided=decided))
     runner, tally = wired.runner, await wired.day.begin(state)
     await runner.restore()
     try:

@@ -18,7 +18,6 @@ import stat
 import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
 from pathlib import Path
 
 from crabhook.datatypes import frozen
@@ -228,30 +227,6 @@ def identity(path: Path) -> tuple[int, ...] | None:
 _LARGEST = 1 << 16  # bytes
 
 
-@frozen
-class ServerStatus:
-    """A server's state: its addresses, its waiting cards, its attached desks.
-
-    `troubles` are the faults, as desks show them.  `role`: alone, leader or standby. Where servers
-    share a record: `leader` leads, in `epoch`, and takes hooks at `leader_at`; `lag` is how many
-    seconds a standby is behind, `commit_ms` and `batch` are the time of a leader's commit and its
-    number of batches.
-    """
-
-    pid: int
-    waiting: int
-    desks: int
-    listening: tuple[str, ...]
-    role: str = "alone"
-    leader: str = ""
-    epoch: int = 0
-    lag: int = 0
-    commit_ms: float = 0.0
-    batch: float = 0.0
-    leader_at: str = ""
-    troubles: tuple[str, ...] = ()
-
-
 def status_file(socket: Path) -> Path:
     """Return the path of the state file of the server on a socket."""
     return socket.with_name(f"{socket.name}.status")
@@ -266,18 +241,19 @@ def read_status(socket: Path) -> Mapping[str, object]:
     return {}
 
 
-async def keep_status(socket: Path, status: Callable[[], ServerStatus]) -> None:
+async def keep_status(socket: Path, status: Callable[[], Mapping[str, object]]) -> None:
     """Write the server's state when it, or the file, changes; at the end, remove the file.
 
     `status` returns the current state.
     """
-    path, last_status = status_file(socket), ServerStatus(0, 0, 0, ())
+    path = status_file(socket)
+    last_status: Mapping[str, object] = {}
     written = None
     try:
         while True:
             now = status()
             if now != last_status or written is None or identity(path) != written:
-                content, last_status, written = f"{json.dumps(asdict(now))}\n".encode(), now, None
+                content, last_status, written = f"{json.dumps(now)}\n".encode(), now, None
                 with suppress(OSError):  # agents are served all the same
                     await asyncio.to_thread(write_own, path, content)
                     seen = identity(path)

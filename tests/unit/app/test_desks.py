@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from crabhook.app import desks
-from crabhook.app.desks import Follower, StandingBy, open_desk
+from crabhook.app.desks import Follower, open_desk
+from crabhook.app.leadership import StandingBy
 from crabhook.app.wiring import Wired, wire
 from crabhook.broker.messages import Refusal
 from crabhook.config import Settings
@@ -41,8 +42,7 @@ SOON = 10.0
 
 def served(folder: Path) -> Wired:
     """A server without a record, by the application's own wiring."""
-    files = RuleFiles(folder)
-    return wire(RulesInForce(files), files, folder)
+    return wire(RulesInForce(RuleFiles(folder)), folder)
 
 
 def ask(runner: Runner, ticket: str = "a") -> PendingCall:
@@ -113,7 +113,7 @@ async def test_a_standby_says_that_the_record_is_lost_once_it_has_been_for_long(
     monkeypatch.setattr(desks, "LOOK_EVERY", 0.0)
     url = f"postgresql://nobody@/nothing?host={tmp_path}"
     standing, reader = StandingBy(Leader()), StandbyReader(url)
-    runner = bare_runner(leadership=standing)
+    runner = bare_runner(sharing=standing)
     follower = Follower(runner, standing, url)
     await follower._look(reader)
     assert runner.elsewhere == Elsewhere(Refusal.STANDBY)
@@ -129,7 +129,7 @@ class Shown:
     def __init__(self) -> None:
         self.news: list[News] = []
         standing = StandingBy(Leader())
-        self.runner = bare_runner(leadership=standing)
+        self.runner = bare_runner(sharing=standing)
         self.runner.listen(self.news.append)
         self._follower = Follower(self.runner, standing, "postgresql://nowhere")
 

@@ -19,7 +19,6 @@ from crabhook.server.core.desk_queries import OfferedFrom
 from crabhook.server.core.rules_in_force import NoRules, Rules
 from crabhook.server.core.steering import KeptOrders
 from crabhook.server.metrics.tally import Tally
-from crabhook.store.interface import Leader, Pace, Role
 from crabhook.store.recorder import Recorder
 
 Fault: TypeAlias = Callable[[], str]
@@ -71,39 +70,32 @@ class Elsewhere:
     desks: str = ""
 
 
-class Leadership(Protocol):
-    """Which server of those that share a record leads, as of now."""
+class Sharing(Protocol):
+    """What a server is among those that share its record, as of now."""
 
     @property
-    def role(self) -> Role:
-        """This server's part among them."""
+    def part(self) -> str:
+        """Its part, in the word that desks are told; ALONE where no other shares its record."""
 
     @property
-    def leader(self) -> Leader:
-        """The server that leads; without a name where none is known."""
-
-    @property
-    def pace(self) -> Pace:
-        """How the record is written here, or followed."""
+    def desks_at(self) -> str:
+        """Where desks reach the server that takes requests in, HOST:PORT; empty if unknown."""
 
     @property
     def elsewhere(self) -> Elsewhere | None:
         """Where to ask instead; None where this server takes requests in."""
 
 
+ALONE = "alone"
+
+
 @frozen
-class Writing:
-    """The leadership of a server that writes its record: alone, or as `leader` of several."""
+class Alone:
+    """A server whose record no other shares."""
 
-    role: Role = Role.ALONE
-    leader: Leader = Leader()
-    paced: Callable[[], Pace] = Pace
+    part: str = ALONE
+    desks_at: str = ""
     elsewhere: None = None
-
-    @property
-    def pace(self) -> Pace:
-        """How the record is written here."""
-        return self.paced()
 
 
 class Counts(Protocol):
@@ -151,7 +143,7 @@ class Parts:
     offers: OfferedFrom | None = None
     bounds: Limits = LIMITS
     standing: KeptOrders = field(default_factory=KeptOrders)
-    leadership: Leadership = field(default_factory=Writing)
+    sharing: Sharing = field(default_factory=Alone)
     faults: Faults = field(default_factory=Faults)
     silent: Callable[[], int] = _none_silent
     witness: Tally = field(default_factory=Tally)

@@ -171,7 +171,7 @@ class RulesInForce:
         warner: Callable[[Path], Warner] = _no_warner,
         taken: Callable[[tuple[str, ...]], object] = _not_kept,
     ) -> None:
-        self._files, self._warner, self._taken = files, warner, taken
+        self.files, self._warner, self._taken = files, warner, taken
         self._heard_by: list[Callable[[str], object]] = []
         self._own = _OwnerRules(RuleSet(), (), ())
         self._by_project: Bounded[Path, _ProjectRules] = Bounded(PROJECTS_KEPT)
@@ -312,7 +312,7 @@ class RulesInForce:
         # This imports the shell parser; `watch` imports it first, once the port listens.
         from crabhook.policy.evaluate import Policy
 
-        return Policy(rules, self._files.protected)
+        return Policy(rules, self.files.protected)
 
     def _end_look(self, folder: str, done: "asyncio.Future[_ProjectRules]") -> None:
         self._hanging.discard(done)
@@ -330,14 +330,14 @@ class RulesInForce:
         theirs, trouble = RuleSet(folder=str(project), trust=Trust.NONE), ""
         if stamp is not None:
             try:
-                theirs = self._files.rules_of(project, own.trusted)
+                theirs = self.files.rules_of(project, own.trusted)
             except CrabhookError as error:
                 trouble = f"RULES YOU TRUSTED COUNT FOR NOTHING, your own hold: {error}"
         policy = self._policy(own.rules, theirs)
         return _ProjectRules(project, around, policy, theirs, own, stamp, trouble, looked, warn)
 
     def _read_own(self) -> _OwnerRules:
-        files, before = self._files, self._own
+        files, before = self.files, self._own
         stamps = tuple(map(files.edition, OWN_TEXTS))
         if stamps == before.stamps:
             return before

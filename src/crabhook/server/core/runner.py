@@ -58,12 +58,12 @@ from crabhook.server.core.attendance import OUTCOMES_KEPT, Attendance, Claims, S
 from crabhook.server.core.desk_queries import DeskQueries, Summaries
 from crabhook.server.core.history import MemoryHistory, PastReader
 from crabhook.server.core.journal_mapper import JournalMapper, restored
-from crabhook.server.core.parts import Elsewhere, Parts
+from crabhook.server.core.parts import ALONE, Elsewhere, Parts
 from crabhook.server.core.pending_call import PendingCall, Receipts, RefusedError, is_here
 from crabhook.store import entries
 from crabhook.store.change import Change, happened
 from crabhook.store.commit import Commit
-from crabhook.store.interface import Leader, Pace, Role, TicketError, WriterEndedError
+from crabhook.store.interface import TicketError, WriterEndedError
 from crabhook.store.opening import is_shared
 from crabhook.store.recorder import Recorder
 from crabhook.transcript import Summary
@@ -109,7 +109,7 @@ class Runner:
         self.rules, self.recorder, self.silent = parts.rules, parts.recorder, parts.silent
         self.witness, self.day = parts.witness, parts.counts
         self._platforms, self._faults = parts.platforms, parts.faults
-        self._standing, self._leadership = parts.standing, parts.leadership
+        self._standing, self.sharing = parts.standing, parts.sharing
         self._decided, self._on_writer_ended = parts.decided, parts.writer_ended
         self.writer_ended: WriterEndedError | None = None
         self.closed = self._stopped = self.handed_over = False
@@ -151,27 +151,10 @@ class Runner:
     def __repr__(self) -> str:
         return f"<Runner {self.broker!r} pending={len(self._pending)}>"
 
-    # Which server leads, where several share a record.
-
-    @property
-    def role(self) -> Role:
-        """This server's part among those that share its record."""
-        return self._leadership.role
-
-    @property
-    def leader(self) -> Leader:
-        """The server that leads them, without a name where none is known."""
-        return self._leadership.leader
-
-    @property
-    def pace(self) -> Pace:
-        """How the record is written here, or followed."""
-        return self._leadership.pace
-
     @property
     def elsewhere(self) -> Elsewhere | None:
         """Where to ask instead; None where this server takes requests in."""
-        return self._leadership.elsewhere
+        return self.sharing.elsewhere
 
     # Turns.
 
@@ -370,11 +353,11 @@ class Runner:
 
     def state(self) -> str:
         """Return the states of the server's parts in a few words."""
-        role = "" if self.role is Role.ALONE else self.role.value
+        part = "" if self.sharing.part == ALONE else self.sharing.part
         record = "no record"
         if self.recorder is not None:
             record = "record MISSING" if self.recorder.trouble else "record ok"
-        return " · ".join(filter(None, (role, self.rules.state(), record)))
+        return " · ".join(filter(None, (part, self.rules.state(), record)))
 
     def counts(self) -> tuple[int, int]:
         """Return the numbers of waiting cards and attached desks."""

@@ -34,7 +34,6 @@ from crabhook.server.core.rules_in_force import Rules
 from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.listener import Health
 from crabhook.server.metrics.tally import End, Tally, TurnedAway, labels_of
-from crabhook.store.interface import Role
 
 Said: TypeAlias = float | Iterable[tuple[Sequence[str], float]]
 """A metric's number; or a number for each combination of its labels' values."""
@@ -116,12 +115,6 @@ _SEEN: Mapping[str, Callable[[Runner], Said]] = {
     "crabhook_serving": lambda runner: Health(runner).serving,
     "crabhook_listeners_silent": lambda runner: runner.silent(),
     "crabhook_record_trouble": lambda runner: bool(runner.recorder and runner.recorder.trouble),
-    "crabhook_part": lambda runner: _each(Role, {runner.role: 1}),
-    "crabhook_epoch": lambda runner: runner.pace.epoch,
-    "crabhook_lag_seconds": lambda runner: runner.pace.lag,
-    "crabhook_commit_seconds": lambda runner: runner.pace.commit,
-    "crabhook_commit_batch": lambda runner: runner.pace.batch,
-    "crabhook_clock_skew_seconds": lambda runner: runner.pace.skew,
     "crabhook_build_info": lambda _: [((__version__,), 1)],
 }
 
@@ -173,14 +166,18 @@ class Metrics(Collector):
         self._judged = {when: rules.labels(when) for when in (AT_ONCE, AHEAD)}
         self.tally = Tally(self._timings["crabhook_wait_seconds"].observe)
         self._runner: Runner | None = None
+        self._beside: Callable[[], Mapping[str, Said]] = dict
         self._registry = CollectorRegistry(auto_describe=False)
         self._registry.register(self)
         ProcessCollector(registry=self._registry)
 
-    def watch(self, runner: Runner) -> None:
-        """Show a runner, whose witness is `tally`, from now on; call it before `Runner.restore`."""
+    def watch(self, runner: Runner, gauges: Callable[[], Mapping[str, Said]]) -> None:
+        """Show a runner, whose witness is `tally`, from now on; call it before `Runner.restore`.
+
+        `gauges` returns those that the runner does not know, by their names.
+        """
         self.tally.lead_elsewhere()
-        self._runner = runner
+        self._runner, self._beside = runner, gauges
 
     def exposition(self) -> bytes:
         """Return all metrics in Prometheus's text format; call it in the loop's thread."""
@@ -213,12 +210,13 @@ class Metrics(Collector):
                 definition.name, definition.documentation, labels=definition.labels
             )
             yield _filled(counter, _COUNTED[definition.name](self.tally))
-        if self._runner is not None:
+        if (runner := self._runner) is not None:
+            seen = {name: see(runner) for name, see in _SEEN.items()} | {**self._beside()}
             for definition in GAUGES:
                 gauge = GaugeMetricFamily(
                     definition.name, definition.documentation, labels=definition.labels
                 )
-                yield _filled(gauge, _SEEN[definition.name](self._runner))
+                yield _filled(gauge, seen[definition.name])
         for timing in self._timings.values():
             yield from timing.collect()
 

@@ -171,8 +171,8 @@ def _hello(hello: Hello) -> pb.WatchEvent:
         resumed=hello.resumed,
         device=principal.device_name.encode("utf-8", "surrogatepass"),
         challenge=hello.challenge,
-        part=hello.part.value,
-        leader=hello.leader,
+        part=hello.part,
+        leader=hello.desks_at,
     )
     return pb.WatchEvent(hello=message)
 

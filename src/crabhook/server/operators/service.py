@@ -49,7 +49,6 @@ from crabhook.server.operators.rights import (
     view_tag,
 )
 from crabhook.server.operators.update_log import LoggedNews, UpdateLog
-from crabhook.store.interface import Role as Part
 from crabhook.team.membership import Permission, Principal, Target, Team, TeamRefusal
 
 BOOKMARK_EVERY = 10.0  # seconds
@@ -104,8 +103,8 @@ class Hello:
     """The first part: who watches, from which place on, and whether that is the desk's own place.
 
     `challenge`: what a proof of presence is made over. `part` is what this server does among those
-    that share its record, `leader` where desks reach the one that leads, if known. `now` is on the
-    server's clock.
+    that share its record, `desks_at` where desks reach the one that takes requests in, if known.
+    `now` is on the server's clock.
     """
 
     cursor: Cursor
@@ -113,8 +112,8 @@ class Hello:
     now: float
     resumed: bool
     challenge: bytes
-    part: Part
-    leader: str
+    part: str
+    desks_at: str
 
 
 @frozen
@@ -242,8 +241,8 @@ class OperatorService:
     def _hello(self, principal: Principal, cursor: Cursor, *, resumed: bool) -> Hello:
         runner = self._runner
         now, challenge = runner.now(), self._authenticator.challenge
-        part, leader = runner.role, runner.leader.desks
-        return Hello(cursor, principal, now, resumed, challenge, part, leader)
+        part, desks_at = runner.sharing.part, runner.sharing.desks_at
+        return Hello(cursor, principal, now, resumed, challenge, part, desks_at)
 
     async def _whole(self, principal: Principal, log: UpdateLog) -> Whole | None:
         """Return all that a person may see; None where the log has ended."""

@@ -49,7 +49,7 @@ class House:
     def begun(self) -> Runner:
         """A runner of this house, by the application's own wiring."""
         parts = Parts(PLATFORMS, self.recorder)
-        return wire(self.law, self.files, self.folder, parts).runner
+        return wire(self.law, self.folder, parts).runner
 
     async def ask(self, ticket: str, command: str) -> PendingCall:
         asked = bash(ticket, command, f"id of {ticket}", wait=self.runner.now() + 60)

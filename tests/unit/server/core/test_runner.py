@@ -339,7 +339,7 @@ class Rules:
         self.record = folder
         self.recorder = Recorder(lambda: open_writer(folder))
         parts = Parts(PLATFORMS, self.recorder)
-        self.runner = wire(self.law, self.files, self.record, parts).runner
+        self.runner = wire(self.law, self.record, parts).runner
 
     async def offered(self, number: int) -> Offering:
         async with asyncio.timeout(60):

@@ -6,7 +6,7 @@ from typing import Any
 import grpc
 import pytest
 
-from crabhook.app.desks import StandingBy
+from crabhook.app.leadership import StandingBy
 from crabhook.model.decision import Decision, Verdict
 from crabhook.server.address import TcpAddress
 from crabhook.store.interface import Leader
@@ -99,7 +99,7 @@ async def test_the_server_waits_no_longer_than_it_was_told_to() -> None:
 
 async def test_a_standby_that_lost_the_record_sends_no_hook_to_another_server() -> None:
     standing = StandingBy(Leader())
-    async with opened(leadership=standing) as port, connected(port.bound[0]) as channel:
+    async with opened(sharing=standing) as port, connected(port.bound[0]) as channel:
         for lost, status in ((False, STATUS.UNAVAILABLE), (True, STATUS.FAILED_PRECONDITION)):
             standing.record_lost = lost
             assert await refused(ask(channel, request())) is status

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from crabhook.app.desks import StandingBy
+from crabhook.app.leadership import StandingBy
 from crabhook.desk.commands import BARE_DENIAL, AskHistory, Decide, Done, GiveOrder, Refused, Stale
 from crabhook.desk.updates import NEVER, Cursor, HistoryRead
 from crabhook.model.actor import Operator, OrderKind, Role
@@ -255,7 +255,7 @@ async def test_a_command_with_an_id_that_no_desk_makes_is_malformed(
 
 async def test_who_stands_by_names_the_leader_to_the_team_alone_and_does_nothing() -> None:
     standing = StandingBy(Leader(desks="db2:7444"))
-    house = house_of(leadership=standing)
+    house = house_of(sharing=standing)
     refusal = await house.asks("dee", decide())
     assert isinstance(refusal, StandsBy)
     assert refusal.leader == "db2:7444"
