@@ -39,7 +39,6 @@ SHARED_CLASS_NAMES = {
     "Entry": "the full screen is not done yet",
     "History": "the full screen is not done yet",
     "Proposal": "the full screen is not done yet",
-    "Role": "a person's and a server's; the cluster is not done yet",
     "Way": "each agent's folder says how its verdicts are written",
 }
 

@@ -9,7 +9,7 @@ from crabhook.app.status import Part
 from crabhook.broker.messages import Refusal
 from crabhook.datatypes import frozen
 from crabhook.server.core.parts import Elsewhere
-from crabhook.store.interface import Leader, Pace
+from crabhook.store.postgres.leader import Leader, Pace
 
 if TYPE_CHECKING:
     from crabhook.server.metrics.collector import Said
@@ -17,22 +17,20 @@ if TYPE_CHECKING:
 
 @frozen
 class Writing:
-    """The leadership of a server that writes its record: alone, or as `leader` of several."""
+    """The leadership of a server that writes its record: alone, or as `leader` of several.
+
+    `pace` is how it writes, always of now.
+    """
 
     part: Part = Part.ALONE
     leader: Leader = field(default_factory=Leader)
-    paced: Callable[[], Pace] = Pace
+    pace: Pace = field(default_factory=Pace)
     elsewhere: None = None
 
     @property
     def desks_at(self) -> str:
         """Where desks reach this server."""
         return self.leader.desks
-
-    @property
-    def pace(self) -> Pace:
-        """How the record is written here."""
-        return self.paced()
 
 
 class StandingBy:

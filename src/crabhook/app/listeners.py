@@ -30,7 +30,7 @@ from crabhook.server.grpc.listener import Health, HealthPort, open_port
 from crabhook.server.grpc.permission import PermissionPort
 from crabhook.server.service.activation import open_behind
 from crabhook.server.watch import ListenerWatch
-from crabhook.store.interface import Leader
+from crabhook.store.postgres.leader import Leader
 from crabhook.team.folder import Folder
 from crabhook.team.invitation import OWN_DESKS
 

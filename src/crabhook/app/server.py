@@ -39,16 +39,15 @@ from crabhook.server.unix_socket import SocketWatch, keep_status
 from crabhook.server.watch import ListenerWatch
 from crabhook.store.interface import (
     FullError,
-    Leader,
     LockedError,
     ReadOnlyError,
     StoreError,
     TakenError,
     UnreachableError,
     WriterEndedError,
-    skewed,
 )
-from crabhook.store.opening import Place, lead, open_history, open_writer
+from crabhook.store.opening import Place, open_history, open_writer
+from crabhook.store.postgres.leader import AnotherLeadsError, Leader, Pace, skewed
 from crabhook.store.record import Retention
 from crabhook.store.recorder import OnTrouble, Recorder
 from crabhook.store.verify import stops_amiss
@@ -158,7 +157,7 @@ class Server:
 
             self._metrics = collector.Metrics()
         self._leaving = Leaving()
-        self._leader = Leader()
+        self._leader, self._pace = Leader(), Pace()
         self._recorder: Recorder | None = None
         self._where = self._said = ""
         self._failed: CrabhookError | None = None
@@ -290,13 +289,12 @@ class Server:
         settings, recorder = self._settings, self._recorder
         if settings.shared and recorder is None:
             return StandingBy(self._leader)
-        part, leader = (Part.LEADER, self._me) if settings.shared else (Part.ALONE, Leader())
-        if recorder is None or (journal := recorder.journal) is None:
-            return Writing(part, leader)
-        if skew := skewed(journal.pace):
+        if not settings.shared:
+            return Writing()
+        if skew := skewed(self._pace):
             _LOG.warning("%s", skew)
             faults.report(lambda: skew)
-        return Writing(part, leader, lambda: journal.pace)
+        return Writing(Part.LEADER, self._me, self._pace)
 
     def _writer_ended(self) -> None:
         """Leave the desk, since another server has the record now."""
@@ -415,7 +413,7 @@ class Server:
 
     def _report(self, error: Exception, standing: StandingBy | None = None) -> None:
         """Report, once, why this server does not lead; note who leads."""
-        self._leader = error.leader if isinstance(error, TakenError) else Leader()
+        self._leader = error.leader if isinstance(error, AnotherLeadsError) else Leader()
         if standing is not None:
             standing.leader = self._leader
         if self._said == str(error):
@@ -438,7 +436,9 @@ class Server:
         if not settings.shared:
             opening = partial(open_writer, settings.store or state, retention, state)
             return Recorder(opening, on_trouble=trouble, courier=courier)
+        from crabhook.store.postgres.journal import lead  # few share a record
+
         leads = partial(lead, settings.store or "", self._me, patience, retention, state)
-        writer = await asyncio.to_thread(leads)
+        writer, self._pace = await asyncio.to_thread(leads)
         self._said = ""
         return Recorder(lambda: writer, on_trouble=trouble, courier=courier)

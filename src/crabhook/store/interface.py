@@ -6,8 +6,7 @@ Redaction and the chain (`writer`, `verify`) are above it.
 from asyncio import Future
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
-from enum import StrEnum
+from dataclasses import field
 from hashlib import sha256
 from typing import Protocol, TypeAlias
 
@@ -45,68 +44,8 @@ class CorruptError(StoreError):
     """The database's file is damaged; nothing in it is reliable."""
 
 
-class Role(StrEnum):
-    """A server's part among those that share its record."""
-
-    ALONE = "alone"  # no other server can write its record
-    LEADER = "leader"
-    STANDBY = "standby"  # another server leads; this server takes over when that one ends
-
-
-@frozen
-class Leader:
-    """The writer of a shared record: its name in words, and its `epoch`.
-
-    `hooks` and `desks` are its addresses, HOST:PORT; empty if unknown.
-    """
-
-    name: str = ""
-    hooks: str = ""
-    desks: str = ""
-    epoch: int = 0
-
-
-@dataclass(slots=True)
-class Pace:
-    """How a record is written, or followed, here; varying values are recent means.
-
-    `commit`: seconds of one commit of `batch` batches. `lag`: seconds since a follower last knew
-    all of it. `skew`: seconds by which this machine's clock is ahead of the database's. `epoch` is
-    the leader's.
-    """
-
-    commit: float = 0.0
-    batch: float = 0.0
-    lag: float = 0.0
-    skew: float = 0.0
-    epoch: int = 0
-
-    def count(self, seconds: float, batches: int) -> None:
-        """Count a commit."""
-        self.commit += (seconds - self.commit) / 8 if self.commit else seconds
-        self.batch += (batches - self.batch) / 8 if self.batch else batches
-
-
-SKEWED = 5.0  # seconds that two clocks may differ
-
-
-def skewed(pace: Pace) -> str:
-    """Return a warning where this machine's clock differs too much from the database's, or ""."""
-    if abs(pace.skew) <= SKEWED:
-        return ""
-    way = "ahead of" if pace.skew > 0 else "behind"
-    return (
-        f"this machine's clock is {abs(pace.skew):.0f} s {way} the database's: the record's times "
-        "go by it, and what waits where the leader changes"
-    )
-
-
 class TakenError(StoreError):
-    """Another crabhook, `leader`, already writes this record."""
-
-    def __init__(self, words: str, leader: Leader | None = None) -> None:
-        super().__init__(words)
-        self.leader = leader or Leader()
+    """Another crabhook already writes this record."""
 
 
 class UnreachableError(StoreError):
@@ -178,9 +117,6 @@ class Journal(Protocol):
 
     A fault that leaves the end of the record unknown is a WriterEndedError.
     """
-
-    pace: Pace
-    """How fast the journal writes, for metrics; not measured on one machine."""
 
     @property
     def key(self) -> bytes:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
-from crabhook.store.interface import History, Leader, Proposal, StoreError
+from crabhook.store.interface import History, Proposal, StoreError
 from crabhook.store.record import Retention
 from crabhook.store.sqlite.journal import SqliteHistory, SqliteJournal
 from crabhook.store.writer import Writer
@@ -28,24 +28,10 @@ def open_writer(
     `beside`: where this machine notes what it has seen of a remote record.
     """
     if is_shared(place):
-        return lead(str(place), Leader(), 0.0, retention, beside)
+        from crabhook.store.postgres.journal import PgJournal  # few servers need it
+
+        return Writer(PgJournal(str(place), beside), retention)
     return Writer(SqliteJournal(_folder(place)), retention)
-
-
-def lead(
-    url: str,
-    me: Leader,
-    patience: float,
-    retention: Retention | None = None,
-    beside: Path | None = None,
-) -> Writer:
-    """Open the shared record at `url` as its leader: `me` are this server's addresses.
-
-    Raises a StoreError, TakenError where another still leads after `patience` seconds.
-    """
-    from crabhook.store.postgres.journal import PgJournal  # few servers need it
-
-    return Writer(PgJournal(url, beside, me=me, patience=patience), retention)
 
 
 def open_history(place: Place, beside: Path | None = None) -> History:

@@ -28,8 +28,8 @@ from crabhook.server.core.rules_in_force import RulesInForce
 from crabhook.server.core.runner import Runner
 from crabhook.store import entries
 from crabhook.store.change import Halt, Waiting, happened
-from crabhook.store.interface import Leader
 from crabhook.store.opening import open_writer
+from crabhook.store.postgres.leader import Leader
 from crabhook.store.postgres.standby_reader import LeaderChanges, StandbyReader
 from crabhook.store.record import Entry, Record, RecordKind
 from tests.support.client import SAMPLES

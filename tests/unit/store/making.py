@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from crabhook.store.change import KeptReply, Waiting
-from crabhook.store.interface import Leader
-from crabhook.store.opening import Place, is_shared, lead, open_history, open_writer
+from crabhook.store.opening import Place, is_shared, open_history, open_writer
+from crabhook.store.postgres.journal import lead
+from crabhook.store.postgres.leader import Leader
 from crabhook.store.record import Entry, Head, Record, RecordKind
 from crabhook.store.verify import Verified, verify_here
 from crabhook.store.writer import Writer
@@ -59,7 +60,10 @@ def answer(request_id: str = "r1", secret: str = "s3", decided: float = NOON) ->
 
 def open_after_a_kill(place: Place) -> Writer:
     """Open a record whose writer was killed: PostgreSQL has its lock until it hears of that."""
-    return lead(str(place), Leader(), 60.0) if is_shared(place) else open_writer(place)
+    if not is_shared(place):
+        return open_writer(place)
+    writer, _ = lead(str(place), Leader(), 60.0)
+    return writer
 
 
 def records(place: Place) -> list[Record]:

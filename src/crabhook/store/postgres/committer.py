@@ -17,10 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from crabhook.store.interface import (
     Batch,
-    Leader,
-    Pace,
     StoreError,
-    TakenError,
     UnreachableError,
     WriterEndedError,
 )
@@ -33,6 +30,7 @@ from crabhook.store.postgres.connection import (
     skew_of,
     speaking_of,
 )
+from crabhook.store.postgres.leader import AnotherLeadsError, Leader, Pace
 from crabhook.store.postgres.tables import RING, Step, migrate
 from crabhook.store.record import Head
 
@@ -104,7 +102,8 @@ class Committer:
     async def begin(self, patience: float = 0.0) -> "Connection":
         """Become the writer, of an up-to-date schema; return the connection.
 
-        Raises TakenError where another still is after `patience` seconds. `lead` begins leading.
+        Raises AnotherLeadsError where another still is after `patience` seconds. `lead` begins
+        leading.
         """
         connection = await connect(self._thread.url)
         try:
@@ -300,7 +299,7 @@ class Committer:
 
 
 async def _elect(connection: "Connection", url: str, patience: float = 0.0) -> None:
-    """Take the writer's lock, for as long as the connection lives.  Raises TakenError.
+    """Take the writer's lock, for as long as the connection lives.  Raises AnotherLeadsError.
 
     A waiting server gets it milliseconds after the holder ends in any way.
     """
@@ -318,7 +317,7 @@ async def _elect(connection: "Connection", url: str, patience: float = 0.0) -> N
             await connection.execute(_PATIENCE, "0")
             return
     leader = await leader_of(connection)
-    raise TakenError(named(leader, url), leader)
+    raise AnotherLeadsError(named(leader, url), leader)
 
 
 def named(leader: Leader, url: str) -> str:

@@ -16,11 +16,11 @@ from urllib.parse import parse_qs, urlsplit
 from crabhook.store.interface import (
     CorruptError,
     FullError,
-    Leader,
     ReadOnlyError,
     StoreError,
     UnreachableError,
 )
+from crabhook.store.postgres.leader import Leader
 
 if TYPE_CHECKING:
     import asyncpg

@@ -13,7 +13,6 @@ from crabhook.store.change import Change, Halt, KeptReply, Recovered, Waiting, c
 from crabhook.store.interface import (
     Batch,
     CorruptError,
-    Leader,
     Proposal,
     StoreError,
     TicketError,
@@ -21,10 +20,12 @@ from crabhook.store.interface import (
 )
 from crabhook.store.postgres.committer import Committer, Queued
 from crabhook.store.postgres.connection import ANSWER_WITHIN, ConnectionThread, shown, speaking_of
+from crabhook.store.postgres.leader import Leader, Pace
 from crabhook.store.postgres.tables import answer_to, documents_in, proposals_in, unmarked
 from crabhook.store.record import GENESIS, Cut, Document, Head, Retention
 from crabhook.store.sql import ANSWER, WAITING, answer_in, cut_among, waiting_in
 from crabhook.store.sqlite.files import HeadFile, private, sweep
+from crabhook.store.writer import Writer
 
 if TYPE_CHECKING:
     from crabhook.store.postgres.connection import Connection
@@ -111,8 +112,8 @@ class PgJournal:
     """The record at `url`, for its one writer; see `interface.Journal`.
 
     `beside` is this machine's folder for the kept head, if any. `me` are this server's addresses.
-    Raises a StoreError where the record cannot be opened for writing: TakenError while another
-    writes it, after `patience` seconds.
+    Raises a StoreError where the record cannot be opened for writing: AnotherLeadsError while
+    another writes it, after `patience` seconds.
     """
 
     shared = True
@@ -339,3 +340,19 @@ async def put_back(connection: "Connection", url: str, path: Path, kept: Head) -
 def head_path(beside: Path, name: str) -> Path:
     """Return the file on this machine with the head of the record of this name."""
     return beside / f"record-{name}.head"
+
+
+def lead(
+    url: str,
+    me: Leader,
+    patience: float,
+    retention: Retention | None = None,
+    beside: Path | None = None,
+) -> tuple[Writer, Pace]:
+    """Open the shared record at `url` as its leader: `me` are this server's addresses.
+
+    Returns its writer, and how fast that is from now on. Raises a StoreError, AnotherLeadsError
+    where another still leads after `patience` seconds.
+    """
+    journal = PgJournal(url, beside, me=me, patience=patience)
+    return Writer(journal, retention), journal.pace

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from crabhook.datatypes import frozen
 from crabhook.store.change import Halt, Waiting
-from crabhook.store.interface import CorruptError, Leader, StoreError
+from crabhook.store.interface import CorruptError, StoreError
 from crabhook.store.postgres.connection import (
     ANSWER_WITHIN,
     ConnectionThread,
@@ -25,6 +25,7 @@ from crabhook.store.postgres.connection import (
     speaking_of,
 )
 from crabhook.store.postgres.journal import head_path, put_back
+from crabhook.store.postgres.leader import Leader
 from crabhook.store.postgres.tables import BELL, STEPS, marked, unmarked, version_of
 from crabhook.store.record import COLUMNS, GENESIS, ORDERS, Head, Record, RecordKind
 from crabhook.store.sql import WAITING, waiting_in

@@ -203,8 +203,8 @@ def load_key(path: Path) -> bytes:
 def put(path: Path, content: bytes) -> None:
     """Write a small file so that a crash leaves the old or the new content; raises OSError.
 
-    Two may write at once, each by a file of its own: a standby that begins to lead keeps the head
-    that it read and the one that it leads from, and so may two servers on one machine.
+    Two may write at once, each by a file of its own: a server that takes a record over keeps the
+    head that it read and the one that it goes on from, and so may two servers on one machine.
     """
     beside = path.with_name(f"{path.name}.{token_hex(4)}.new")
     try:

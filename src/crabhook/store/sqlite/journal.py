@@ -86,7 +86,6 @@ class SqliteJournal:
         self._database = self._watched[self.path]
 
     shared = False
-    pace = interface.Pace()
     trouble = ""
 
     def heed(self) -> None:

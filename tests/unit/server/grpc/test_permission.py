@@ -9,7 +9,7 @@ import pytest
 from crabhook.app.leadership import StandingBy
 from crabhook.model.decision import Decision, Verdict
 from crabhook.server.address import TcpAddress
-from crabhook.store.interface import Leader
+from crabhook.store.postgres.leader import Leader
 from tests.support.port import SOON, ask, asking, confirm, connected, opened, request
 from tests.support.seat import seat
 

@@ -47,7 +47,7 @@ from crabhook.server.operators.service import (
     Watched,
     Whole,
 )
-from crabhook.store.interface import Leader
+from crabhook.store.postgres.leader import Leader
 from crabhook.team import membership
 from crabhook.team.membership import Device, Member, Scope, Team, fingerprint_of
 from tests.support import toy_skin

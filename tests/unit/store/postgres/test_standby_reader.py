@@ -7,9 +7,11 @@ from time import monotonic
 import pytest
 
 from crabhook.store.change import happened, settled, waits
-from crabhook.store.interface import CorruptError, Leader, TakenError, UnreachableError, skewed
-from crabhook.store.opening import lead, open_writer
+from crabhook.store.interface import CorruptError, UnreachableError
+from crabhook.store.opening import open_writer
 from crabhook.store.postgres import standby_reader
+from crabhook.store.postgres.journal import lead
+from crabhook.store.postgres.leader import AnotherLeadsError, Leader, skewed
 from crabhook.store.postgres.standby_reader import PROBE_WITHIN, StandbyReader
 from crabhook.store.record import RecordKind
 from crabhook.store.writer import Writer
@@ -163,15 +165,15 @@ def test_a_server_that_only_stood_by_leads_over_no_older_backup(
 def test_who_waits_for_the_lock_has_it_as_soon_as_it_is_free_and_hears_who_leads_until_then(
     place: str,
 ) -> None:
-    first = lead(place, Leader("one", "a:1", "a:2"), 0.0)
-    with pytest.raises(TakenError, match=r"another crabhook \(one\)") as told:
+    first, _ = lead(place, Leader("one", "a:1", "a:2"), 0.0)
+    with pytest.raises(AnotherLeadsError, match=r"another crabhook \(one\)") as told:
         lead(place, Leader("two"), 0.1)
     assert told.value.leader == Leader("one", "a:1", "a:2", 1)
     first.close()
     begun = monotonic()
-    second = lead(place, Leader("two"), WITHIN)
+    second, pace = lead(place, Leader("two"), WITHIN)
     assert monotonic() - begun < WITHIN / 2
-    assert second.journal.pace.epoch == 2
+    assert pace.epoch == 2
     second.close()
 
 
