@@ -16,7 +16,7 @@ import pytest
 from grpc_health.v1.health_pb2 import HealthCheckRequest, HealthCheckResponse
 from grpc_health.v1.health_pb2_grpc import HealthStub
 
-from crabhook.server.grpc.permission import LEADER
+from crabhook.server.grpc.permission import ASK_INSTEAD
 from crabhook.v1.permission_pb2 import PermissionRequest
 from crabhook.v1.permission_pb2_grpc import PermissionServiceStub
 from tests.support.cluster import Cluster, running
@@ -155,7 +155,7 @@ def test_a_standby_turns_hooks_away_at_once_says_who_leads_and_that_it_does_not_
         with grpc.insecure_channel(standby.address) as channel:
             refused = permission_refused(channel)
             assert refused.code() is grpc.StatusCode.UNAVAILABLE
-            assert dict(refused.trailing_metadata())[LEADER] == place
+            assert dict(refused.trailing_metadata())[ASK_INSTEAD] == place
             assert health(channel) == HealthCheckResponse.NOT_SERVING
             with grpc.insecure_channel(leader.address) as other:
                 assert health(other) == HealthCheckResponse.SERVING

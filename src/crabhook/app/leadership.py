@@ -52,7 +52,7 @@ class StandingBy:
     @property
     def elsewhere(self) -> Elsewhere:
         """The leader; no hook need look for another where the record is lost."""
-        refusal = Refusal.UNRECORDED if self.record_lost else Refusal.STANDBY
+        refusal = Refusal.UNRECORDED if self.record_lost else Refusal.ELSEWHERE
         return Elsewhere(refusal, self.leader.hooks, self.leader.desks)
 
     @property

@@ -239,7 +239,7 @@ class Refusal(StrEnum):
     STOPPED = "the server was stopped"
     UNRECORDED = "what is decided could not be recorded"
     HANDED_OVER = "the server makes room for the next one: ask again there"
-    STANDBY = "another server leads, and this one stands by: ask there"
+    ELSEWHERE = "another server leads, and this one stands by: ask there"
 
 
 @frozen

@@ -116,7 +116,7 @@ async def test_a_standby_says_that_the_record_is_lost_once_it_has_been_for_long(
     runner = bare_runner(sharing=standing)
     follower = Follower(runner, standing, url)
     await follower._look(reader)
-    assert runner.elsewhere == Elsewhere(Refusal.STANDBY)
+    assert runner.elsewhere == Elsewhere(Refusal.ELSEWHERE)
     monkeypatch.setattr(desks, "LOST_AFTER", 0.0)
     await follower._look(reader)
     await asyncio.to_thread(reader.close)

@@ -16,7 +16,7 @@ def test_every_refusal_has_its_status_on_the_wire() -> None:
     # The same to a client: there is no room, another server answers, nobody is there any more.
     alike = (
         (Refusal.FULL, Refusal.SESSION_FULL),
-        (Refusal.HANDED_OVER, Refusal.STANDBY),
+        (Refusal.HANDED_OVER, Refusal.ELSEWHERE),
         (Refusal.CLOSED, Refusal.STOPPED),
     )
     others = [status for refusal, status in _STATUS.items() if refusal not in chain(*alike)]

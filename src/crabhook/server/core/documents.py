@@ -351,7 +351,7 @@ def token_in(text: str) -> tuple[str, str]:
 
 
 def token_on_record(place: Place) -> str:
-    """Return the digest of the token that the leader has put on record; "" where none is read."""
+    """Return the digest of the token on record; "" where none is read."""
     there = open_document(str(place), TOKEN)
     try:
         return token_in(there.text())[0]
@@ -391,7 +391,7 @@ def _usable(there: Documents, team: "TeamReader | None", name: str, text: str) -
 
 
 async def follow(team: "TeamReader") -> None:
-    """Keep the team's file on a standby's machine equal to the record, until cancelled."""
+    """Keep the team's file here equal to the record that another server writes, until cancelled."""
     from crabhook.team.team_file import take  # it needs cryptography
 
     there = open_document(team.shared, TEAM)

@@ -47,7 +47,7 @@ class Fitness(StrEnum):
     """Whether a server takes requests in, or why it does not."""
 
     SERVING = "serving"
-    STANDBY = "standby"  # another server leads
+    ELSEWHERE = "standby"  # another server does
     HANDED_OVER = "handed-over"  # to the next server, where waiting hooks ask again
     CLOSING = "closing"
     SILENT = "listener-silent"  # a listener of this server does not answer
@@ -77,7 +77,7 @@ class Health:
         """The server's state; of several reasons, a lasting one before a passing one."""
         runner, recorder = self._runner, self._runner.recorder
         if runner.elsewhere:
-            return Fitness.STANDBY
+            return Fitness.ELSEWHERE
         if runner.handed_over:
             return Fitness.HANDED_OVER
         if runner.closed:

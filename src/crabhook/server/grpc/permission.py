@@ -231,10 +231,10 @@ _STATUS = {
     Refusal.CLOSED: grpc.StatusCode.NOT_FOUND,  # no operator is there any more
     Refusal.STOPPED: grpc.StatusCode.NOT_FOUND,
     Refusal.HANDED_OVER: grpc.StatusCode.UNAVAILABLE,
-    Refusal.STANDBY: grpc.StatusCode.UNAVAILABLE,
+    Refusal.ELSEWHERE: grpc.StatusCode.UNAVAILABLE,
 }
-_ELSEWHERE = (Refusal.HANDED_OVER, Refusal.STANDBY)
-LEADER = "crabhook-leader"
+_ELSEWHERE = (Refusal.HANDED_OVER, Refusal.ELSEWHERE)
+ASK_INSTEAD = "crabhook-leader"
 """The trailing metadata that names the server to ask instead, HOST:PORT."""
 
 
@@ -313,7 +313,7 @@ class PermissionPort(PermissionServiceServicer):
         """End a call without a reply; the hook hears where to ask instead, if that is known."""
         elsewhere = self._runner.elsewhere  # none, though it hands over: the next one is not known
         hooks = elsewhere.hooks if elsewhere and refusal in _ELSEWHERE else ""
-        hint = ((LEADER, hooks),) if hooks else ()
+        hint = ((ASK_INSTEAD, hooks),) if hooks else ()
         await context.abort(_STATUS[refusal], str(refusal), hint)
         raise AssertionError  # pragma: no cover - `abort` has raised
 

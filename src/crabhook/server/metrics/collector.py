@@ -61,6 +61,7 @@ def _word(name: str) -> str:
 
 # SUPERSEDED ends a connection, not a request: that waits on another connection.
 REASONS = {reason: _word(reason.name) for reason in Refusal if reason is not Refusal.SUPERSEDED}
+REASONS[Refusal.ELSEWHERE] = "standby"  # as dashboards know it
 ORDERS = {kind: _word(kind.name) for kind in OrderKind}
 RECEIPTS = {True: "received", False: "lost"}
 

@@ -24,7 +24,7 @@ from crabhook.remote.messages import (
     response_of,
 )
 from crabhook.server.address import Context
-from crabhook.server.grpc.permission import LEADER
+from crabhook.server.grpc.permission import ASK_INSTEAD
 from crabhook.server.operators import refusals
 from crabhook.server.operators.authentication import CertificateCaller, Sent, Signature
 from crabhook.server.operators.service import (
@@ -180,8 +180,8 @@ def _hello(hello: Hello) -> pb.WatchEvent:
 async def _granted(answer: T | refusals.DeskRefusal, context: Context) -> T:
     """Return an answer; end the call with the status of a refusal."""
     if isinstance(answer, refusals.DeskRefusal):
-        leader = answer.leader if isinstance(answer, refusals.StandsBy) else None
-        beside = () if leader is None else ((LEADER, leader),)
+        desks_at = answer.desks_at if isinstance(answer, refusals.StandsBy) else None
+        beside = () if desks_at is None else ((ASK_INSTEAD, desks_at),)
         await context.abort(STATUS[type(answer)], _sendable(answer.why), beside)
     return answer
 

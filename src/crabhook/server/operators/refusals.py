@@ -35,6 +35,6 @@ class Gone(DeskRefusal):
 
 @frozen
 class StandsBy(DeskRefusal):
-    """This server does nothing, since another leads, which desks reach at `leader`, if known."""
+    """This server does nothing, since another does, which desks reach at `desks_at`, if known."""
 
-    leader: str = ""
+    desks_at: str = ""

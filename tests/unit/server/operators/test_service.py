@@ -258,7 +258,7 @@ async def test_who_stands_by_names_the_leader_to_the_team_alone_and_does_nothing
     house = house_of(sharing=standing)
     refusal = await house.asks("dee", decide())
     assert isinstance(refusal, StandsBy)
-    assert refusal.leader == "db2:7444"
+    assert refusal.desks_at == "db2:7444"
     assert "another one leads, at db2:7444: nothing was done" in refusal.why
     assert isinstance(await house.asks("eve", decide()), Forbidden)
     assert isinstance(await house.asks("dee", AskHistory()), CommandReply)  # the record is for both
