@@ -160,8 +160,8 @@ class ServerAnswer:
     """The result of asking a server.
 
     `there`: a crabhook server refused as it should. `no_token`: it wants another token. `waits`: it
-    takes nothing in now, as a standby. `kind` is the client's word for another failure, in `words`.
-    `platforms`: those the server knows, if it says so. `seconds`: the whole time.
+    takes nothing in now, since another does. `kind` is the client's word for another failure, in
+    `words`. `platforms`: those the server knows, if it says so. `seconds`: the whole time.
     """
 
     there: bool

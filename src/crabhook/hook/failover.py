@@ -23,8 +23,8 @@ from crabhook.hook.call import (
 from crabhook.hook.client import HookRequest, carry, connect
 from crabhook.hook.wire import MalformedBytes, printable
 
-LEADER = b"crabhook-leader"
-"""The trailing metadata in which a standby names the leader, with its refusal."""
+ASK_INSTEAD = b"crabhook-leader"
+"""The trailing metadata in which a server names the one to ask instead, with its refusal."""
 
 # Seconds to a server's first bytes, in the first round and in later ones.
 _GREETED_WITHIN = (1.5, 5.0)
@@ -38,7 +38,7 @@ _PING = b"\0\0\x08\x06\0\0\0\0\0crabhook"  # RFC 9113 6.7
 _NOT_FOUND, _FAILED_PRECONDITION = 5, 9
 
 # With these a server refuses a request that another server may take: it is closing, it cannot write
-# the record, or it is not ours. Any other status is the leader's, and final.
+# the record, or it is not ours. Any other status is of the server that leads, and final.
 _NEXT = (
     *(None, CANCELLED, UNKNOWN, INTERNAL, UNAVAILABLE),
     *(_NOT_FOUND, _FAILED_PRECONDITION, UNIMPLEMENTED, UNAUTHENTICATED),
@@ -71,12 +71,12 @@ class _SilentError(ConnectionError):
 
 
 class _PingedCall(HookCall):
-    """A call that knows when the server last sent bytes, and which leader it named."""
+    """A call that knows when the server last sent bytes, and which other one it named."""
 
     def __init__(self, headers: bytes, message: bytes) -> None:
         super().__init__(headers, message)
         self.received_at = monotonic()
-        self.leader = ""
+        self.instead = ""
 
     def feed(self, data: bytes) -> None:
         self.received_at = monotonic()
@@ -87,14 +87,14 @@ class _PingedCall(HookCall):
         self._outbound += _PING
 
     def _end(self, fields: dict[bytes, bytes]) -> None:
-        self.leader = printable(fields.get(LEADER, b""))
+        self.instead = printable(fields.get(ASK_INSTEAD, b""))
         super()._end(fields)
 
 
 class Failover:
     """A request to the servers of a list, until one of them answers.
 
-    A round asks each server once: in the list's order, but the leader that a refusal named first.
+    A round asks each server once: in the list's order, but first the one that a refusal named.
     Before a server has taken the request, further rounds need a server that answers and does not
     lead, and end after `_NEW_PATIENCE`, so that the agent does not wait in vain; where no server
     can write the record, there is no further round. Once a server has taken the request, rounds go
@@ -164,9 +164,9 @@ class Failover:
                 raise self._unanswered(late=True)
             if call.status not in (_NEXT + TEMPORARY if self._accepted else _NEXT):
                 raise self._unanswered(late=False)
-            if call.leader in left:
-                left.remove(call.leader)
-                left.insert(0, call.leader)
+            if call.instead in left:
+                left.remove(call.instead)
+                left.insert(0, call.instead)
         return None
 
     def _lost(self, server: str) -> None:

@@ -26,7 +26,7 @@ _OPTIONS = "see crabhook --help, and how the hook is installed"
 _ADDRESS = "install the hook with the right --server"
 _LONGER = "give more time with --wait"
 _ALL = "name all servers of that record in --server, with commas; crabhook doctor says which leads"
-_NO_LEADER = (
+_NONE_LEADS = (
     "look at those servers and at their database: `crabhook status` there says what is wrong"
 )
 
@@ -145,7 +145,7 @@ def _line(options: Options, wish: str, unanswered: Unanswered) -> str:
         remedies = dict(enumerate(_STATUSES.items()))
         name, remedy = remedies.get(unanswered.status, (f"status {unanswered.status}", _LOOK))
         if "stands by" in problem or "none leads" in problem:
-            remedy = _NO_LEADER if "," in options.server else _ALL
+            remedy = _NONE_LEADS if "," in options.server else _ALL
         problem = f"{name}, {problem}"
     elif unanswered.kind == "unreachable":
         remedy = remedy_of(str(unanswered))

@@ -31,7 +31,7 @@ from crabhook.remote.messages import (
     request_of,
     snapshot_of,
 )
-from crabhook.remote.servers import ElsewhereError, Servers, leader_in
+from crabhook.remote.servers import ElsewhereError, Servers, instead_in
 from crabhook.v1 import operator_pb2 as pb
 
 if TYPE_CHECKING:
@@ -170,8 +170,8 @@ class RemoteDesk:
                 stub = self._servers.stub
                 return read_by_grpc(await getattr(stub, rpc)(request, timeout=ANSWER_WITHIN))
             except grpc.aio.AioRpcError as error:
-                # A standby does not know the outcome elsewhere.
-                if not (error.code() in _LOST or (lost and leader_in(error) is not None)):
+                # A server that stands by does not know the outcome elsewhere.
+                if not (error.code() in _LOST or (lost and instead_in(error) is not None)):
                     raise
             lost = True
             await asyncio.sleep(FIRST_PAUSE)
@@ -187,14 +187,14 @@ class RemoteDesk:
         pause = FIRST_PAUSE
         try:
             while True:
-                leader, self.may_not = "", False
+                instead, self.may_not = "", False
                 try:
                     await self._watch()
                     why = "the server has ended it"
                 except ElsewhereError as error:
-                    why, leader = str(error), error.leader
+                    why, instead = str(error), error.instead
                 except grpc.aio.AioRpcError as error:
-                    why, leader = _why(error), leader_in(error) or ""
+                    why, instead = _why(error), instead_in(error) or ""
                     self.may_not = error.code() is grpc.StatusCode.PERMISSION_DENIED
                 except WireError as error:  # the stream cannot continue
                     why, self._store = str(error), b""
@@ -203,7 +203,7 @@ class RemoteDesk:
                 was_attached = self.attached.is_set()
                 turned_away = self.may_not and not was_attached
                 self._lose(why, refused=turned_away)
-                if self._servers.turn(leader):
+                if self._servers.turn(instead):
                     continue
                 if turned_away:
                     self.refused.set()

@@ -25,31 +25,37 @@ OPTIONS = (
     ("grpc.max_reconnect_backoff_ms", 5_000),
     ("grpc.use_local_subchannel_pool", 1),
 )
-LEADER = "crabhook-leader"
+ASK_INSTEAD = "crabhook-leader"
 """The trailing metadata in which a server that does not lead says where to ask, HOST:PORT."""
-STANDBY = "standby"
-LOOK_EVERY, LOOK_WITHIN = 2.0, 3.0  # seconds, of a desk at a standby: whether another server leads
+_STANDS_BY = "standby"
+"""The part of a server, in its hello, that takes no commands now."""
+LOOK_EVERY, LOOK_WITHIN = 2.0, 3.0  # seconds, of a desk at a server that stands by: another leads?
 
 
 class ElsewhereError(CrabhookError):
-    """This server stands by; `leader` may lead, if known."""
+    """This server stands by; the one at `instead` may lead, if known."""
 
-    def __init__(self, leader: str) -> None:
+    def __init__(self, instead: str) -> None:
         super().__init__("this server stands by, and another is looked for")
-        self.leader = leader
+        self.instead = instead
 
 
-def leader_in(error: grpc.aio.AioRpcError) -> str | None:
-    """Return where a refusal says that the leader is; None where the refusal is another."""
+def instead_in(error: grpc.aio.AioRpcError) -> str | None:
+    """Return where a refusal says to ask instead; None where the refusal is another."""
     trailers: Any = error.trailing_metadata() or ()
-    return next((str(value) for key, value in trailers if key == LEADER), None)
+    return next((str(value) for key, value in trailers if key == ASK_INSTEAD), None)
+
+
+def leads(hello: pb.Hello) -> bool:
+    """Whether a server takes commands."""
+    return hello.part != _STANDS_BY
 
 
 class Servers:
     """One of several servers at a time, each by its address and a channel.
 
-    They are tried in order, but first the named leader, if it is in the list: a server's word leads
-    to no other address.
+    They are tried in order, but first the one that a server names, if it is in the list: its word
+    leads to no other address.
     """
 
     def __init__(self, channels: Mapping[str, grpc.aio.Channel]) -> None:
@@ -58,18 +64,21 @@ class Servers:
         }
         self.address, *self._left = self._stubs
         self._looking: asyncio.Task[str] | None = None
-        self._led, self._run = "", b""  # where the leader was, and which run of a server this is
+        self._led, self._run = "", b""  # who led, and which run of a server this is
 
     @property
     def stub(self) -> Any:  # noqa: ANN401 - what gRPC generates
         """The service at the server of now."""
         return self._stubs[self.address]
 
-    def turn(self, leader: str = "") -> bool:
-        """Go on to another server; False where each has been tried, and it is time for a pause."""
-        if leader in self._left:
-            self._left.remove(leader)
-            self.address = leader
+    def turn(self, first: str = "") -> bool:
+        """Go on to another server, `first` if it is left; False where each has been tried.
+
+        Then it is time for a pause.
+        """
+        if first in self._left:
+            self._left.remove(first)
+            self.address = first
         elif self._left:
             self.address = self._left.pop(0)
         else:
@@ -80,9 +89,9 @@ class Servers:
     def met(self, hello: pb.Hello, asked: pb.WatchRequest) -> None:
         """Take in the server's part; raises ElsewhereError where another one is better.
 
-        Without a leader, a desk stays at a standby and looks for one meanwhile.
+        Where none leads, a desk stays at one that stands by, and looks for another meanwhile.
         """
-        if hello.part != STANDBY:
+        if leads(hello):
             self._left = [address for address in self._stubs if address != self.address]
         elif self._left:
             raise ElsewhereError(hello.leader)
@@ -95,7 +104,7 @@ class Servers:
         `taken_up`: how many of the waiting requests came before the server began to serve.
         """
         led, run, self._run = self._led, self._run, hello.challenge
-        if hello.part == STANDBY:
+        if not leads(hello):
             self._led = hello.leader or led
             return "connected again, to a server that stands by"
         self._led = hello.leader or self.address
@@ -146,7 +155,7 @@ async def _leads(stub: Any, asked: pb.WatchRequest) -> bool:  # noqa: ANN401 - w
         with suppress(grpc.aio.AioRpcError, TimeoutError):
             async with asyncio.timeout(LOOK_WITHIN):
                 event = await call.read()
-            return isinstance(event, pb.WatchEvent) and event.hello.part != STANDBY
+            return isinstance(event, pb.WatchEvent) and leads(event.hello)
     finally:
         call.cancel()
     return False

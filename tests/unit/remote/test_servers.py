@@ -18,7 +18,7 @@ from crabhook.model.event import Event
 from crabhook.remote import servers
 from crabhook.remote.desk import RemoteDesk
 from crabhook.remote.messages import events_of, response_of
-from crabhook.remote.servers import LEADER, OPTIONS, Servers
+from crabhook.remote.servers import ASK_INSTEAD, OPTIONS, Servers
 from crabhook.v1 import operator_pb2 as pb
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class Server:
     async def _desks(self, _: Any, context: Any) -> pb.DesksResponse:
         self.commands += 1
         if self.part == "standby":
-            hint = ((LEADER, self.leader),)
+            hint = ((ASK_INSTEAD, self.leader),)
             await context.abort(grpc.StatusCode.FAILED_PRECONDITION, "it stands by", hint)
         if self.dies:
             self._changed.set()

@@ -16,7 +16,7 @@ import grpc
 from crabhook.doctor.finding import Finding, Status, make_finding
 from crabhook.hook.failover import listed
 from crabhook.model.errors import CrabhookError
-from crabhook.remote.servers import STANDBY
+from crabhook.remote.servers import leads
 from crabhook.server.address import Address, AddressError, TcpAddress, parse_address
 from crabhook.team.certificates import DAY, begins, until
 from crabhook.team.desk_keys import (
@@ -92,15 +92,15 @@ class ProbeResult(NamedTuple):
     @property
     def leads(self) -> bool:
         """Whether it takes commands."""
-        return self.hello is not None and self.hello.part != STANDBY
+        return self.hello is not None and leads(self.hello)
 
 
 def of_several(results: Sequence[ProbeResult]) -> Iterator[Finding]:
     """Yield how each server of a list is: one leads, and all have one record."""
     lead = " and ".join(result.server for result in results if result.leads)
     for server, finding, hello in results:
-        if hello is not None and hello.part == STANDBY:
-            yield make_finding("desk.server", "standby", server=server)
+        if hello is not None and not leads(hello):
+            yield make_finding("desk.server", "stands-by", server=server)
         elif lead and finding.status is Status.FAULT:
             beside = {"what": finding.what, "advice": finding.advice}
             yield make_finding("desk.server", "beside", lead=lead, **beside)
@@ -108,7 +108,7 @@ def of_several(results: Sequence[ProbeResult]) -> Iterator[Finding]:
             yield finding
     if not lead and any(result.hello is not None for result in results):
         yield make_finding(
-            "desk.server", "leaderless", servers=", ".join(result.server for result in results)
+            "desk.server", "none-leads", servers=", ".join(result.server for result in results)
         )
     if sum(result.leads for result in results) > 1:
         yield make_finding("desk.server", "apart", servers=lead)

@@ -56,7 +56,7 @@ def _of_several(case: Case, entry: HookEntry, servers: Sequence[str]) -> Iterato
     unasked = _unasked(case, closed=entry.given("--when-unreachable") == "deny")
     for server, answer in answers.items():
         if answer.waits:
-            yield make_finding("server.answers", "standby", server=server)
+            yield make_finding("server.answers", "stands-by", server=server)
         elif not answer.there:
             way = "beside" if lead else "silent"
             advice = "" if answer.no_token else remedy_of(answer.words)
@@ -66,7 +66,7 @@ def _of_several(case: Case, entry: HookEntry, servers: Sequence[str]) -> Iterato
             yield _there(case, server, answer, alone=False)
     if not lead and any(answer.waits for answer in answers.values()):
         yield make_finding(
-            "server.answers", "leaderless", servers=", ".join(servers), unasked=unasked
+            "server.answers", "none-leads", servers=", ".join(servers), unasked=unasked
         )
     if len(lead) > 1:
         yield make_finding("server.answers", "apart", lead=" and ".join(lead))
