@@ -1,4 +1,4 @@
-"""The house's laws: no circle of imports, no empty variable name, no class name for two things.
+"""The house's laws: no circle of imports, one place for a cluster, no empty and no shared names.
 
 Where a change makes a circle, merge the two modules, or move what both need to a third.
 """
@@ -43,6 +43,24 @@ SHARED_CLASS_NAMES = {
 }
 
 
+# Which of several servers leads is known to the application and to the storage that they share.
+CLUSTER = re.compile("leader|standby|deposed|epoch", re.IGNORECASE)
+KNOW_THE_CLUSTER = ("crabhook.app.", "crabhook.store.postgres.")
+
+# What others may write of it, since a wire or a dashboard has these words.
+WORDS_OF_OTHERS: Mapping[str, tuple[str, ...]] = {
+    # The metadata in which a server names the one to ask instead.
+    "crabhook.server.grpc.permission": ('"crabhook-leader"',),
+    "crabhook.remote.servers": ('"crabhook-leader"', '"standby"', "hello.leader"),
+    "crabhook.hook.failover": ('b"crabhook-leader"',),
+    # A field of the message Hello.
+    "crabhook.server.operators.grpc_port": ("leader=hello.desks_at",),
+    # Why /healthz is not well, and a label of crabhook_refusals_total.
+    "crabhook.server.grpc.listener": ('ELSEWHERE = "standby"',),
+    "crabhook.server.metrics.collector": ('[Refusal.ELSEWHERE] = "standby"',),
+}
+
+
 @cache
 def modules() -> Mapping[str, str]:
     """The text of every module that people wrote, by its name, but those that open a package."""
@@ -75,6 +93,14 @@ def circle(of: Mapping[str, set[str]]) -> list[str]:
     except CycleError as error:
         return list(error.args[1])
     return []
+
+
+def named_of_a_cluster(name: str, text: str) -> list[str]:
+    """The words of a cluster in a module's text, but those of others, which must be there."""
+    for words in WORDS_OF_OTHERS.get(name, ()):
+        assert words in text
+        text = text.replace(words, "")
+    return CLUSTER.findall(text)
 
 
 def names_bound(text: str) -> Iterator[str]:
@@ -112,6 +138,15 @@ def test_no_pattern_repeats_a_group_possessively() -> None:
 
 def test_a_circle_is_found() -> None:
     assert sorted(circle({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}})[1:]) == ["a", "b", "c"]
+
+
+def test_the_application_and_the_shared_storage_alone_know_which_server_leads() -> None:
+    named = {
+        name: named_of_a_cluster(name, text)
+        for name, text in modules().items()
+        if not name.startswith(KNOW_THE_CLUSTER)
+    }
+    assert {name: words for name, words in named.items() if words} == {}
 
 
 def test_a_variable_says_what_it_holds() -> None:
