@@ -1,9 +1,11 @@
 """The table of keys as docs/reference/desk.md has it; run as a module it writes it there anew."""
 
+from itertools import groupby
 from pathlib import Path
+from typing import Any
 
-from crabhook.ui.full.keyrow import Group, Key
-from crabhook.ui.full.keys import TABLE
+from crabhook.ui.full.dialog import KeyRow
+from crabhook.ui.full.keys import LISTED
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "desk.md"
 BEGIN, END = "<!-- keys: made from src/crabhook/ui/full/keys.py -->", "<!-- end of keys -->"
@@ -11,21 +13,16 @@ _TITLED = "| **{}** | | |"
 
 
 def table() -> str:
-    """Return the table, the groups to know first at its start, as on the desk's own page."""
+    """Return the table, theme by theme, as the desk's own page has it."""
     rows = ["| key | | |", "| --- | --- | --- |"]
-    for group in sorted(TABLE, key=lambda group: not group.first):
-        rows += _rows(group)
+    for theme, keys in groupby(LISTED, lambda key: key.theme):
+        rows += [_TITLED.format(theme), *(_row(key.row) for key in keys)]
     return "\n".join(rows)
 
 
-def _rows(group: Group) -> list[str]:
-    title = [_TITLED.format(group.title)] if group.title else []
-    return [*title, *map(_row, group.keys)]
-
-
-def _row(key: Key) -> str:
-    shown = " ".join(f"`{one}`" for one in key.shown.split())
-    return f"| {shown} | {key.name} | {key.does} |"
+def _row(row: KeyRow[Any]) -> str:
+    shown = " ".join(f"`{name}`" for name in row.shown.split())
+    return f"| {shown} | {row.name} | {row.does} |"
 
 
 def with_table(page: str) -> str:

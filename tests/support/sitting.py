@@ -11,6 +11,11 @@ from crabhook.model.order import Order
 from crabhook.present.phrases import Clock
 from crabhook.ui.full.arming import BURST
 from crabhook.ui.full.controller import Controller
+from crabhook.ui.full.dialogs.edit import EditPage
+from crabhook.ui.full.dialogs.mcp_form import filling_of
+from crabhook.ui.full.dialogs.plan import notes_of
+from crabhook.ui.full.dialogs.prompts import InputLine, Menu
+from crabhook.ui.full.dialogs.question import form_of
 from crabhook.ui.full.layout import Frame, Painter
 from crabhook.ui.full.panes.card import content_of
 from crabhook.ui.full.screen import Screen
@@ -22,6 +27,11 @@ if TYPE_CHECKING:
 
     from crabhook.model.card import Card
     from crabhook.model.decision import Decision, Verdict
+    from crabhook.ui.full.dialog import Dialog
+    from crabhook.ui.full.dialogs.edit import Edit
+    from crabhook.ui.full.dialogs.mcp_form_state import FillIn
+    from crabhook.ui.full.dialogs.plan import PlanNotes
+    from crabhook.ui.full.dialogs.question import Form
     from crabhook.ui.text.layout import Content
 
 CLIENT = Origin("laptop", 4242, "ann")
@@ -175,6 +185,41 @@ class Sitting:
     def verdicts(self) -> list[tuple[int, Verdict]]:
         """Return which cards were decided, and how."""
         return [(number, decision.verdict) for number, decision in self.decided()]
+
+    @property
+    def top(self) -> Dialog:
+        """The dialog that gets the keys."""
+        return self.screen.stack.top
+
+    @property
+    def line(self) -> InputLine | None:
+        """The line that is typed."""
+        return self.top if isinstance(self.top, InputLine) else None
+
+    @property
+    def menu(self) -> Menu | None:
+        """The list to choose from."""
+        return self.top if isinstance(self.top, Menu) else None
+
+    @property
+    def edit(self) -> Edit | None:
+        """The text that is edited."""
+        return self.top.edit if isinstance(self.top, EditPage) else None
+
+    @property
+    def form(self) -> Form | None:
+        """The selected card's form, if it has questions."""
+        return form_of(self.screen)
+
+    @property
+    def filling(self) -> FillIn | None:
+        """The selected card's form of an MCP server, if it is about one."""
+        return filling_of(self.screen)
+
+    @property
+    def plan(self) -> PlanNotes | None:
+        """The notes on the selected card's plan."""
+        return notes_of(self.screen)
 
     @property
     def card(self) -> Card:

@@ -31,8 +31,8 @@ class Reach(IntEnum):
 class Taken(StrEnum):
     """From whom a line takes an act by its word."""
 
-    TOLD = "TOLD"  # from everybody, and the help of programs lists it
-    UNTOLD = "UNTOLD"  # from everybody, but the help of programs is what it always was
+    LISTED = "LISTED"  # from everybody, and the help of programs lists it
+    UNLISTED = "UNLISTED"  # from everybody, and the help of programs leaves it out
     PERSON = "PERSON"  # from a person at a terminal alone
 
 
@@ -112,6 +112,7 @@ class Place(StrEnum):
     """Where a key of an act is."""
 
     CARD = "CARD"
+    MARKED = "MARKED"
     SESSION = "SESSION"
     ENTRY = "ENTRY"
     DESK = "DESK"
@@ -153,7 +154,7 @@ class Act:
     pipes: str = ""
     takes: str = ""
     reach: Reach = Reach.ANY
-    taken: Taken = Taken.TOLD
+    taken: Taken = Taken.LISTED
     role: Role = Role.DECIDER
     verb: str = ""
     shell: str = ""

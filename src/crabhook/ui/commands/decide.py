@@ -130,7 +130,7 @@ def fitting(card: Card, *, newer: bool = False, role: str = "") -> list[str]:
     """
     if card.state is not State.WAITING:
         return []
-    taken = (Taken.TOLD, Taken.UNTOLD) if newer else (Taken.TOLD,)
+    taken = (Taken.LISTED, Taken.UNLISTED) if newer else (Taken.LISTED,)
     return [_usage(act, card) for act in offered(asked_by(card), role) if act.taken in taken]
 
 

@@ -97,7 +97,7 @@ def help_lines(words: Mapping[str, Word] = WORDS) -> list[str]:
     """Return the table of these words as the operator reads it."""
     person = words is not WORDS
     listed = [
-        word for word in dict.fromkeys(words.values()) if person or word.act.taken is Taken.TOLD
+        word for word in dict.fromkeys(words.values()) if person or word.act.taken is Taken.LISTED
     ]
     lines = [
         "About a request. Without N, the oldest that waits is meant; several at once:",

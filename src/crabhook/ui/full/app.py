@@ -25,8 +25,8 @@ from crabhook.desk.updates import Desk, News
 from crabhook.model.card import State
 from crabhook.present.phrases import Clock
 from crabhook.ui.full.controller import Controller
+from crabhook.ui.full.dialog import terminal_keys
 from crabhook.ui.full.dialogs.external_editor import ExternalEditing
-from crabhook.ui.full.keyrow import terminal_keys
 from crabhook.ui.full.keys import KEYS
 from crabhook.ui.full.layout import Frame, Painter
 from crabhook.ui.full.notify import Notifier, write
@@ -190,7 +190,7 @@ def _bindings(screen: Screen, controller: Controller, editing: ExternalEditing) 
         if (errand := controller.take_errand()) is not None:
             editing.begin(errand, event.app)
 
-    named = {name for key in KEYS for name in key.keys}
+    named = {name for row in KEYS for name in row.keys}
     for name in sorted(named | LINE_KEYS | TEXT_KEYS | {"space"}):
         bindings.add(*terminal_keys(name))(partial(press, name))
 

@@ -66,9 +66,9 @@ class Sight:
     revisions: Mapping[int, int] = field(default_factory=dict)
 
 
-def sight_of(card: Card, *, reviewing: bool) -> Hashable:
-    """Return what tells a view of a card from any other: its number, its legs, and which page."""
-    return card.number, tuple(leg.id for leg in card.requests), reviewing
+def sight_of(card: Card) -> Hashable:
+    """Return what tells a view of a card from that of any other: its number and its legs."""
+    return card.number, tuple(leg.id for leg in card.requests)
 
 
 class Arming:

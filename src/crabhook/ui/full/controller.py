@@ -10,32 +10,41 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from math import inf
 
+from crabhook.desk.acts import Place, key_of
 from crabhook.desk.commands import Command, KeepRule, Outcome
 from crabhook.desk.updates import News, Snapshot
 from crabhook.model.card import Card, FeedEntry, State
-from crabhook.model.decision import Beside, Choices, Decision, Verdict
+from crabhook.model.decision import Decision
 from crabhook.model.errors import CrabhookError
 from crabhook.present.safe import hidden
 from crabhook.ui.full import effects as do
 from crabhook.ui.full.arming import BURST, Sight
+from crabhook.ui.full.dialog import Dialog, Go
+from crabhook.ui.full.dialogs.card import QueueView, page_of_card
 from crabhook.ui.full.dialogs.decide import second_yes
-from crabhook.ui.full.dialogs.edit import Edit
-from crabhook.ui.full.dialogs.prompts import Arrived, AskLine, Menu, Proposal, leaving, quitting
+from crabhook.ui.full.dialogs.help import Palette
+from crabhook.ui.full.dialogs.lists import HistoryView
+from crabhook.ui.full.dialogs.page import ScreenPage, View
+from crabhook.ui.full.dialogs.prompts import (
+    Arrived,
+    AskLine,
+    InputLine,
+    SecondYesPage,
+    leaving,
+    quitting,
+)
 from crabhook.ui.full.effects import EditOutside, Effect, Effects
-from crabhook.ui.full.filters import VIEWS, KeyContext, Mode
 from crabhook.ui.full.guard import Gate
-from crabhook.ui.full.keys import is_a_key, key_for, not_allowed
+from crabhook.ui.full.keys import is_a_key
 from crabhook.ui.full.notify import clipboard
 from crabhook.ui.full.panes.card import view_of
 from crabhook.ui.full.panes.help import marked
 from crabhook.ui.full.screen import Screen
 
-# In these modes a click on a row selects it and keeps what the operator began.
-_CHOOSING = frozenset({*VIEWS, Mode.TEXT, Mode.FORM, Mode.FILL, Mode.NOTES, Mode.ENTRY})
 QUIT_WITHIN = 2.0  # seconds between the two presses
 
-_TAKES_BACK = "u"
-_LEAVING = ("c-c", "q")
+_TAKES_BACK = key_of("take-back", Place.DESK).key
+_LEAVING = ("c-c", key_of("quit", Place.DESK).key)
 """What is still obeyed while the desk's server is not heard; nothing can be done but to leave."""
 
 
@@ -46,8 +55,10 @@ class Controller:
         self._screen = screen
         self._errand: EditOutside | None = None
         self._copied = ""
+        screen.stack.begin(QueueView(screen))
         self._gate = Gate(screen)
         self._quit_asked_at = -inf
+        self._opened: int | None = None  # the card whose form was opened when it was selected
 
     # Input of the controller.
 
@@ -74,18 +85,33 @@ class Controller:
         """Where a card comes while the selected one is answered, that one counts as decided."""
         screen, card = self._screen, self._screen.card
         answered = card is not None and screen.answers.blocks(card)
-        if answered and screen.focus.mode is Mode.QUEUE:
+        if answered and self._in_queue:
             self._advance()
+
+    @property
+    def _in_queue(self) -> bool:
+        """Whether keys go to the queue itself."""
+        return isinstance(self._screen.stack.top, QueueView)
 
     def _go_on(self) -> None:
         """Where the selected card has ended, select the next card and go into its form."""
         screen, card = self._screen, self._screen.card
-        if screen.selection.ended and card is not None and screen.focus.mode is Mode.QUEUE:
+        if screen.selection.ended and card is not None and self._in_queue:
             self._advance()
             elsewhere = card.state is not State.DECIDED or screen.desk.decided_by_another(card)
             if screen.card is not card and elsewhere:
                 screen.say(f"#{card.number} {card.outcome}: this is the next one")
-        screen.open_form()
+        self._open_form()
+
+    def _open_form(self) -> None:
+        """Go into the form of a card that was just selected: once, so that a way out stays."""
+        screen = self._screen
+        number = screen.card.number if screen.card else None
+        if not self._in_queue or number == self._opened:
+            return
+        self._opened = number
+        if screen.waits and not screen.marks and page_of_card(screen).CHOOSES:
+            self._enter()
 
     def _on_card(self, card: Card) -> None:
         screen = self._screen
@@ -110,7 +136,7 @@ class Controller:
         self._look_again()
 
     def _look_again(self) -> None:
-        if self._screen.focus.view is Mode.HISTORY:
+        if isinstance(self._screen.stack.view, HistoryView):
             self._screen.history.look_again()
 
     def wake_at(self) -> float | None:
@@ -130,55 +156,55 @@ class Controller:
     def _act(self, key: str) -> None:
         """Do what a key does now, if the guard lets it."""
         screen = self._screen
-        context = screen.key_context()
-        found = key_for(key, context)
-        if found is not None:
-            if self._gate.opens(found):
-                self._gate.took(done=self._obey(lambda: found.do(screen, key)))
-        elif (field := screen.focus.field) is not None:
+        dialog = screen.stack.top
+        row = dialog.row(key)
+        if row is not None:
+            if self._gate.opens(row):
+                self._gate.took(done=self._obey(lambda: row.do(dialog, key)))
+        elif (field := dialog.field) is not None:
             self._gate.took(done=True)
             field.press(" " if key == "space" else key)
             self._typed()
         elif key == _TAKES_BACK:
             screen.say(screen.answers.too_late())
-        elif screen.selection.ended and screen.card and self._would_decide(key, context):
-            way = "" if context.mode is Mode.QUEUE else "esc, then "
+        elif screen.selection.ended and screen.card and dialog.supposing(waits=True).row(key):
+            way = "" if self._in_queue else "esc, then "
             screen.say(f"#{screen.card.number} has ended; {way}↑ ↓ choose another")
-        elif (lacking := not_allowed(key, context)) is not None:
-            screen.say(lacking.refusal(context.role))
-        elif screen.card and context.mode is Mode.QUEUE and is_a_key(key):
+        elif (lacking := dialog.supposing(role="").row(key)) is not None and lacking.act:
+            screen.say(lacking.act.refusal(screen.desk.role()))
+        elif screen.card and self._in_queue and is_a_key(key):
             screen.say(f"{key} does nothing at #{screen.card.number}: ? shows which keys do")
         self._go_on()
 
     def paste(self, text: str) -> None:
         """Take in pasted text; outside of the box and the editor it is nothing."""
         self._screen.watch.key(self._screen.desk.now())
-        if (field := self._screen.focus.field) is not None:
+        if (field := self._screen.stack.top.field) is not None:
             field.insert(text)
             self._typed()
 
     def _typed(self) -> None:
-        if (typing := self._screen.focus.typing) is not None:
-            typing.typed()
+        if isinstance(line := self._screen.stack.top, InputLine):
+            line.typed()
 
     def click(self, name: Hashable) -> None:
         """Take in a click on a card, a session or an entry: it is selected, and no more."""
         screen = self._screen
         screen.watch.key(screen.desk.now())
-        if screen.focus.mode not in _CHOOSING:
+        if not screen.stack.top.LETS_GO:
             return
-        screen.focus.go(screen.focus.view)
+        screen.stack.back_to(type(screen.stack.view))
         if screen.listing is not None:
             screen.listing.choose(name)
         elif isinstance(name, int):
             screen.select(lambda: screen.selection.choose(name))
-            screen.open_form()
+            self._open_form()
 
     def wheel(self, step: int, *, over_view: bool) -> None:
         """Scroll the part of the screen under the mouse wheel."""
         screen = self._screen
         screen.watch.key(screen.desk.now())
-        if over_view and screen.focus.mode in _CHOOSING:
+        if over_view and screen.stack.top.LETS_GO:
             (screen.listing or screen.selection).scroll(step)
         elif not over_view:
             view_of(screen).scroll(step)
@@ -194,15 +220,6 @@ class Controller:
         if errand is not None:
             self.drawn(Sight())  # what comes back into view is read anew
         return errand
-
-    # Which keys it obeys.
-
-    def _would_decide(self, key: str, context: KeyContext) -> bool:
-        """Whether a key would act on the selected card if that card had not ended."""
-        card = self._screen.card
-        every = Choices(frozenset(Verdict), card.choices.beside if card else Beside.NOTHING)
-        asked = replace(context.asked, choices=every)
-        return key_for(key, replace(context, waits=True, asked=asked)) is not None
 
     # What it does.
 
@@ -223,39 +240,19 @@ class Controller:
 
     def _shows(self, effect: Effect) -> bool:
         """Perform an effect that changes only the view; return whether it is one."""
-        screen, focus = self._screen, self._screen.focus
+        screen = self._screen
         match effect:
             case do.Say(text):
                 screen.say(text)
-            case do.Go(mode):
-                focus.go(mode)
-            case do.Look(move, mode):
-                if mode in (None, focus.mode):
+            case do.Look(move, within):
+                if isinstance(screen.stack.top, within):
                     move(view_of(screen))
             case do.PassOver():
                 screen.selection.pass_over()
-            case _:
-                return False
-        return True
-
-    def _opens(self, effect: Effect) -> bool:
-        """Perform an effect that opens a dialog; return whether it is one."""
-        screen, focus = self._screen, self._screen.focus
-        match effect:
-            case AskLine():
-                focus.open_line(effect, screen.card)
-            case Edit():
-                focus.open_edit(effect)
-            case EditOutside():
-                self._errand = effect
-            case Proposal():
-                focus.open_proposal(effect)
-            case Menu():
-                focus.open_menu(effect)
-            case Arrived(waiting, then):
-                if focus.menu is waiting:
-                    focus.back()
-                    self.perform(then)
+            case do.Uncover():
+                screen.work.bare.turn(screen.card)
+            case do.Unfold():
+                screen.work.unfolded.turn(screen.card)
             case do.Copy(text):
                 self._copied = clipboard(text)
                 unseen = hidden(text)
@@ -264,6 +261,50 @@ class Controller:
             case _:
                 return False
         return True
+
+    def _opens(self, effect: Effect) -> bool:
+        """Perform an effect that opens or leaves a dialog; return whether it is one."""
+        screen, stack = self._screen, self._screen.stack
+        match effect:
+            case Dialog():
+                stack.open(effect)
+            case do.Close(then):
+                stack.back()
+                self.perform(then())
+            case Go(page):
+                self._go(QueueView if page is None else page)
+            case do.Enter():
+                self._enter()
+            case AskLine():
+                number = screen.card.number if screen.card and not effect.subject else None
+                if number is not None or effect.subject:
+                    stack.open(InputLine(screen, effect, number))
+            case EditOutside():
+                self._errand = effect
+            case Arrived(waiting, then):
+                if stack.top is waiting:
+                    stack.back()
+                    self.perform(then)
+            case _:
+                return False
+        return True
+
+    def _go(self, page: type[Dialog]) -> None:
+        """Send keys back to a dialog that is open, or else to a page of the screen."""
+        stack = self._screen.stack
+        if stack.back_to(page):
+            return
+        if issubclass(page, View):
+            stack.begin(page(self._screen))
+        elif issubclass(page, ScreenPage):
+            stack.open(page(self._screen))
+
+    def _enter(self) -> None:
+        """Go into the selected card."""
+        page = page_of_card(self._screen)
+        if not self._screen.stack.back_to(page):
+            self._go(QueueView)
+            self._go(page)
 
     def _does(self, effect: Effect) -> bool:
         """Perform an effect that reaches or leaves the desk; return whether it is one."""
@@ -312,27 +353,27 @@ class Controller:
 
     def _run_found(self) -> None:
         """Press the marked command's key as if the palette were closed, with its guards."""
-        screen, found = self._screen, marked(self._screen)
-        finder = screen.focus.finder
-        if found is None or finder is None:
+        screen, palette = self._screen, self._screen.stack.top
+        command = marked(screen, palette) if isinstance(palette, Palette) else None
+        if command is None or not isinstance(palette, Palette):
             screen.say("no command has all of these words")
-        elif not found.now:
-            screen.say(f"not now: {found.name}")
-        elif screen.desk.now() - finder.since < screen.options.arming:
+        elif not command.now:
+            screen.say(f"not now: {command.name}")
+        elif screen.desk.now() - palette.since < screen.options.arming:
             screen.say("this has only just come into view: read it, then press again")
         else:
-            screen.focus.back()
-            self._act(found.key.keys[0])
+            screen.stack.back()
+            self._act(command.row.keys[0])
 
     def _give(self, effect: do.Give) -> None:
         screen = self._screen
-        screen.focus.go(Mode.QUEUE)
+        self._go(QueueView)
         if (card := screen.card) is not None:
             decision = screen.work.with_extras(card, effect.decision)
             rule = effect.rule is not None
             doubt = second_yes(card, decision, screen.desk, rule=rule)
             if doubt and effect.sure != doubt:
-                screen.focus.ask_again(replace(effect, sure=doubt))
+                screen.stack.open(SecondYesPage(screen, replace(effect, sure=doubt)))
                 return
             screen.say(effect.said)
             screen.answers.give([screen.seen(card)], decision, effect.rule)
@@ -355,7 +396,7 @@ class Controller:
                 done = f"{len(outcomes) - len(faults)} of {len(cards)} {decision.verdict.done}"
                 screen.say("; ".join([done, *faults[:3]]))
 
-        screen.focus.go(Mode.QUEUE)
+        self._go(QueueView)
         screen.answers.give([screen.seen(card) for card in cards], decision, then=settled)
         if screen.card in cards:
             self._advance()
@@ -364,5 +405,5 @@ class Controller:
         screen = self._screen
         number = screen.answers.last(number)
         screen.say(screen.answers.take_back(number))
-        if number is not None and screen.options.advance and screen.focus.mode is Mode.QUEUE:
+        if number is not None and screen.options.advance and self._in_queue:
             screen.select(lambda: screen.selection.choose(number))

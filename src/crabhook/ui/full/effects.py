@@ -12,7 +12,6 @@ from crabhook.datatypes import frozen
 from crabhook.desk.commands import Command, Done, Outcome, TakenOffer
 from crabhook.model.card import Card
 from crabhook.model.decision import Decision
-from crabhook.ui.full.filters import Mode
 from crabhook.ui.text.layout import Detail
 
 
@@ -35,23 +34,41 @@ class Say(Effect):
 
 
 @frozen
-class Go(Effect):
-    """Send keys elsewhere."""
+class Close(Effect):
+    """Leave the dialog on top, then do what `then` returns."""
 
-    mode: Mode
+    then: Callable[[], Effects] = tuple
+
+
+@frozen
+class Enter(Effect):
+    """Go into the selected card: to its form, if it has one, or else to its text."""
 
 
 @frozen
 class Look(Effect):
-    """Move the window on what the large part shows: `move` gets it; only in `mode`, if given."""
+    """Move the window on what the large part shows: `move` gets it.
+
+    `within`: only while a dialog of that class is on top.
+    """
 
     move: Callable[[Detail], object]
-    mode: Mode | None = None
+    within: type[Effect] = Effect
 
 
-def reveal(item: int, mode: Mode | None = None) -> Look:
+def reveal(item: int, within: type[Effect] = Effect) -> Look:
     """Return the effect that scrolls as little as needed to show an item."""
-    return Look(lambda window: window.reveal(item), mode)
+    return Look(lambda window: window.reveal(item), within)
+
+
+@frozen
+class Uncover(Effect):
+    """Show the secrets of the selected card, or cover them again."""
+
+
+@frozen
+class Unfold(Effect):
+    """Show the folded blanks of the selected card, or fold them again."""
 
 
 @frozen

@@ -4,14 +4,18 @@ The laws of this file: one press decides at most once. A held key, pasted text a
 escape sequence are not presses. A key that would allow unseen text goes on to that text instead.
 """
 
+from typing import Any
+
 from crabhook.desk.acts import Guard
 from crabhook.model.card import Card
 from crabhook.model.wording import plural
 from crabhook.ui.full.arming import Rhythm, Stroke
-from crabhook.ui.full.filters import Mode
-from crabhook.ui.full.keyrow import Key
+from crabhook.ui.full.dialog import KeyRow
+from crabhook.ui.full.dialogs.prompts import Menu, Proposal
+from crabhook.ui.full.dialogs.question import ReviewPage, form_of
 from crabhook.ui.full.panes.card import view_of
 from crabhook.ui.full.screen import Screen
+from crabhook.ui.full.text_input import LineInput
 
 AGAIN = 1.75  # times the arming delay before the same key acts again: a held key repeats after it
 
@@ -20,13 +24,13 @@ class Before:
     """How a screen stood before a key, to undo the first key of what proves to be a paste."""
 
     def __init__(self, screen: Screen, key: str = "") -> None:
-        self.key, self.field = key, screen.focus.field
-        self._layers, self._turn = screen.focus.layers, screen.answers.turn
+        self.key, self.field = key, screen.stack.top.field
+        self._dialogs, self._turn = screen.stack.dialogs, screen.answers.turn
         self._marks, self._selected = screen.marks.copy(), screen.card
 
     def restore(self, screen: Screen) -> None:
         """Close what was opened since, take back answers and marks, and select what was."""
-        screen.focus.restore(self._layers)
+        screen.stack.restore(self._dialogs)
         screen.answers.drop_since(self._turn)
         screen.marks.restore(self._marks, screen.desk.card)
         if self._selected is not None:
@@ -34,19 +38,17 @@ class Before:
             screen.select(lambda: screen.selection.choose(number))
 
 
-def held_against(screen: Screen, key: Key) -> str:
-    """Return why a key changes nothing at the selected card now; empty if it may.
+def held_against(screen: Screen, row: KeyRow[Any]) -> str:
+    """Return why a row's keys change nothing at the selected card now; empty if it may.
 
     While an answer is held or on its way, only a key to a stricter answer acts.
     """
     card = screen.card
-    if key.guard is Guard.FREE or card is None or screen.focus.on_page:
+    if row.guard is Guard.FREE or card is None or screen.stack.top.ASKS:
         return ""
-    return screen.answers.blocks(card, key.leads)
+    return screen.answers.blocks(card, row.leads)
 
 
-_CHOOSING = frozenset({Mode.MENU, Mode.FORM, Mode.FILL, Mode.BOX})
-"""Where digits choose, and enter chooses something else: the marked row, or what is typed."""
 _OF_THE_MARKED = frozenset({"enter", "space"})
 
 
@@ -66,7 +68,7 @@ class Gate:
         self._again = key == self._key
         self._stroke, self._key = self._rhythm.stroke(key, now), key
         if self._stroke is Stroke.SEQUENCE:
-            if key.isdecimal() and screen.focus.mode in _CHOOSING:
+            if key.isdecimal() and screen.stack.top.CHOOSES:
                 self._refused = key
                 screen.say(f"{key} came at once with esc and chose nothing: press {key} again")
             return False
@@ -82,13 +84,13 @@ class Gate:
     def _may_be_pasted(self, key: str) -> bool:
         """Whether a pasted key only types; if not, undo what the key began."""
         screen, before = self._screen, self._before
-        field = screen.focus.field
+        field = screen.stack.top.field
         if field is None or field is not before.field:
             before.restore(screen)
             self._refused = next(filter(str.isdecimal, (key, before.key)), self._refused)
             screen.say("keys came all at once, as pasted text does: nothing was decided")
             return False
-        if key == "enter" and screen.focus.mode is not Mode.EDIT:
+        if key == "enter" and isinstance(field, LineInput):
             screen.say("that was pasted: enter, pressed by itself, goes on")
             return False
         return True
@@ -105,50 +107,49 @@ class Gate:
 
     def _keeps_refusal(self) -> bool:
         """Whether a key chooses no row by itself: it opens, or changes what counts for all rows."""
-        turns = self._key == "e" and self._screen.focus.mode is Mode.MENU
+        turns = self._key == "e" and isinstance(self._screen.stack.top, Menu)
         return self._key in _OF_THE_MARKED or turns
 
-    def opens(self, key: Key) -> bool:
+    def opens(self, row: KeyRow[Any]) -> bool:
         """Whether a key is obeyed now; one to a stricter answer takes a held answer back first."""
         screen = self._screen
-        if not self._lets(key):
+        if not self._lets(row):
             self.took(done=False)
             return False
-        if self._refused and self._key in _OF_THE_MARKED and screen.focus.mode in _CHOOSING:
+        if self._refused and self._key in _OF_THE_MARKED and screen.stack.top.CHOOSES:
             again = f"press {self._refused} again, or another key that chooses"
             screen.say(f"{self._refused} chose nothing, so {self._key} waits: {again}")
             return False
         return True
 
-    def _lets(self, key: Key) -> bool:
-        screen, guard = self._screen, key.guard
-        typing = screen.focus.typing
+    def _lets(self, row: KeyRow[Any]) -> bool:
+        screen, guard = self._screen, row.guard
         if guard is Guard.FREE:
             return True
         if guard is Guard.BEGIN:
-            return self._is_free(key)
+            return self._is_free(row)
         if self._stroke is Stroke.REPEATED:
             screen.arming.restart(screen.desk.now())
             screen.say("a key that is held decides nothing more: let it go, then press again")
             return False
-        if guard is Guard.LINE and (typing is None or typing.number is None):
+        if guard is Guard.LINE and screen.stack.top.number is None:
             return True
-        if screen.focus.on_page:
+        if screen.stack.top.ASKS:
             return self._may_on_page()
-        return screen.card is None or screen.selection.ended or self._may_decide(screen.card, key)
+        return screen.card is None or screen.selection.ended or self._may_decide(screen.card, row)
 
-    def _may_decide(self, card: Card, key: Key) -> bool:
+    def _may_decide(self, card: Card, row: KeyRow[Any]) -> bool:
         screen = self._screen
-        if not self._is_free(key) or not self._is_armed(f"#{card.number}"):
+        if not self._is_free(row) or not self._is_armed(f"#{card.number}"):
             return False
         if screen.answers.held(card.number):
             screen.say(screen.answers.take_back(card.number))
-        asks = screen.form is not None and screen.focus.mode is not Mode.REVIEW
-        return key.guard is not Guard.READ or asks or self._was_read()
+        asks = form_of(screen) is not None and not isinstance(screen.stack.top, ReviewPage)
+        return row.guard is not Guard.READ or asks or self._was_read()
 
-    def _is_free(self, key: Key) -> bool:
+    def _is_free(self, row: KeyRow[Any]) -> bool:
         """Whether no answer is held that the key could loosen; if there is, say so."""
-        why = held_against(self._screen, key)
+        why = held_against(self._screen, row)
         self._screen.say(f"{self._key} changes nothing: {why}" if why else "")
         return not why
 
@@ -166,10 +167,10 @@ class Gate:
     def _was_read(self) -> bool:
         """Whether the whole request was on the screen; if not, go on to the unseen part."""
         screen, view = self._screen, view_of(self._screen)
-        proposal = screen.focus.proposal
+        top = screen.stack.top
         if not (more := view.unseen()):
             return True
-        if proposal is not None and proposal.skimmed:
+        if isinstance(top, Proposal) and top.skimmed:
             if not view.end_unseen():
                 return True
             view.to_end()
@@ -182,9 +183,10 @@ class Gate:
     def _may_on_page(self) -> bool:
         """Whether a page may get a yes: all of it was read, and its card still waits."""
         screen = self._screen
-        number, card = screen.focus.number, screen.card
+        top, card = screen.stack.top, screen.card
+        number = top.number
         ended = card is None or card.number != number or screen.selection.ended
         if number is not None and ended:
             screen.say(f"#{number} has ended: nothing was sent")
             return False
-        return self._is_armed("this") and (screen.focus.mode is Mode.MENU or self._was_read())
+        return self._is_armed("this") and (isinstance(top, Menu) or self._was_read())

@@ -20,17 +20,21 @@ from crabhook.present.sentence import (
 from crabhook.present.summary import as_allowed, is_question
 from crabhook.ui.cards.context import below_rows
 from crabhook.ui.full.arming import Sight
-from crabhook.ui.full.dialogs.edit import cursor_place
+from crabhook.ui.full.dialog import Dialog
+from crabhook.ui.full.dialogs.edit import EditPage, cursor_place
+from crabhook.ui.full.dialogs.help import Palette
+from crabhook.ui.full.dialogs.lists import EntryPage, HistoryView, SessionsView
 from crabhook.ui.full.dialogs.orders import orders_in_title, orders_line
-from crabhook.ui.full.filters import VIEWS, Mode
-from crabhook.ui.full.keys import key_for
-from crabhook.ui.full.panes.card import OVER_THE_CARD, head_lines, tab_line, view_of
+from crabhook.ui.full.dialogs.page import View
+from crabhook.ui.full.dialogs.prompts import InputLine, Menu, Proposal
+from crabhook.ui.full.dialogs.question import form_of, read_form
+from crabhook.ui.full.panes.card import head_lines, tab_line, view_of
 from crabhook.ui.full.panes.foot import foot_lines
 from crabhook.ui.full.panes.help import empty_lines, offer_lines, palette_lines
 from crabhook.ui.full.panes.rows import CardRow, QueueRow, WordsOfCards, queue_rows, title_of
 from crabhook.ui.full.panes.viewed import view_rows, view_title
 from crabhook.ui.full.screen import Screen
-from crabhook.ui.text.layout import Line, Panel, Sheet, clip_line, ends, line_cells
+from crabhook.ui.text.layout import Detail, Line, Panel, Sheet, clip_line, ends, line_cells
 from crabhook.ui.text.width import Mask, clip, in_words, own_ascii, safe_ascii
 
 LEAST_COLUMNS, LEAST_ROWS = 24, 7
@@ -38,12 +42,12 @@ BESIDE = 140  # columns from which the queue is beside the card
 _CARD_ROWS = 12  # rows that a card keeps, with the two edges of its panel, however many wait
 _TITLE = 6  # the rank of the status line's least part
 _SIDES = 60  # columns from which a panel has sides
-_PAGES = {
-    Mode.MENU: "Choose",
-    Mode.CONFIRM: "Confirm",
-    Mode.SESSIONS: "The session",
-    Mode.HISTORY: "The entry",
-    Mode.ENTRY: "The entry, whole",
+_PAGES: Mapping[type[Dialog], str] = {
+    Menu: "Choose",
+    Proposal: "Confirm",
+    SessionsView: "The session",
+    HistoryView: "The entry",
+    EntryPage: "The entry, whole",
 }
 
 
@@ -104,20 +108,19 @@ class Painter:
         """Draw the screen at this size."""
         if columns < LEAST_COLUMNS or rows < LEAST_ROWS:
             return Frame(self._finish([[("warning", "too small to decide in")]], columns, rows))
-        if self._screen.fills:
+        top = self._screen.stack.top
+        if top.FILLS:
             return self._page(columns, rows, clock)
-        focus = self._screen.focus
-        palette = focus.mode is Mode.PALETTE
-        needed = rows if palette else len(focus.offers) or self._screen.needed
-        parts = divide(columns, rows, needed)
-        queueing = palette or bool(focus.offers) or focus.mode in VIEWS
+        parts = divide(columns, rows, self._needed(rows))
+        queueing = isinstance(top, Palette | View) or bool(_offers(top))
         sides = parts.ruled and columns >= _SIDES
         left = columns * 2 // 5 if parts.beside else columns
         queue = Panel(left, queueing, sides)
         card = Panel(columns - left if parts.beside else columns, not queueing, sides)
         named, listed, more = self._upper(parts.queue, queue.inner, clock)
-        detail, shows_card = self._detail(parts.detail, card.inner, clock)
-        lower = card.edge(self._keys_below(), self._scrolled(detail))
+        view = view_of(self._screen)
+        detail, shows_card = self._detail(view, parts.detail, card.inner, clock)
+        lower = card.edge(self._keys_below(), self._scrolled(view, detail))
         lines = [self._status(columns, clock)]
         lines += [queue.title([("", named)], more)] if parts.ruled else []
         first, above = len(lines), [queue.row(row.line) for row in listed]
@@ -137,9 +140,22 @@ class Painter:
         sight = self._screen.sight() if readable else Sight()
         return Frame(self._finish([*lines, *foot], columns, rows), cursor, sight, at, left)
 
+    def _needed(self, rows: int) -> int:
+        """Return how many rows show all that the upper part has, of the screen's `rows`."""
+        screen, top = self._screen, self._screen.stack.top
+        if isinstance(top, Palette):
+            return rows
+        if offers := _offers(top):
+            return len(offers)
+        if screen.listing is None:
+            return screen.selection.needed
+        # an entry that is opened whole takes the room of the others
+        return 1 if isinstance(top, EntryPage) else max(len(screen.listing.rows()), 1)
+
     def _page(self, columns: int, rows: int, clock: Clock) -> Frame:
         foot, column = foot_lines(self._screen, Sheet(columns, self._spell), 0, clock, [])
-        detail, _ = self._detail(rows - len(foot) - 1, columns, clock)
+        view = view_of(self._screen)
+        detail, _ = self._detail(view, rows - len(foot) - 1, columns, clock)
         lines = [self._status(columns, clock), *detail]
         cursor = None if column is None else (column, len(lines))
         return Frame(self._finish([*lines, *foot], columns, rows), cursor)
@@ -200,12 +216,13 @@ class Painter:
     def _upper(self, height: int, columns: int, clock: Clock) -> tuple[str, list[QueueRow], Line]:
         """Return the title of the upper part, its rows, and how many more there are."""
         screen, above, below = self._screen, 0, 0
-        if screen.focus.mode is Mode.PALETTE:
+        top = screen.stack.top
+        if isinstance(top, Palette):
             title = "Commands"
-            rows = [QueueRow(line) for line in palette_lines(screen, height, columns)]
-        elif screen.focus.offers:
+            rows = [QueueRow(line) for line in palette_lines(screen, top, height, columns)]
+        elif isinstance(top, InputLine) and top.offers:
             title = "The reasons you gave last, and your own"
-            offered = offer_lines(screen, height, columns, self._spell)
+            offered = offer_lines(top, height, columns, self._spell)
             rows = [QueueRow(line) for line in offered]
         elif screen.listing is not None:
             rows, above, below = view_rows(screen, height, columns, clock, self._spell)
@@ -241,17 +258,19 @@ class Painter:
         """Return the title of the large part: a card's, or a page's."""
         screen = self._screen
         if screen.alone or screen.card is None:
-            return [("", _PAGES.get(screen.focus.mode, ""))], []
+            return [("", _PAGES.get(type(screen.stack.top), ""))], []
         return title_of(self._standing(screen.card), clock, self._spell, columns)
 
-    def _detail(self, height: int, columns: int, clock: Clock) -> tuple[list[Line], bool]:
+    def _detail(
+        self, view: Detail, height: int, columns: int, clock: Clock
+    ) -> tuple[list[Line], bool]:
         """Return the rows of the large part, and whether keys act on what it shows."""
         screen = self._screen
         card, head = None if screen.alone else screen.card, []
         if card is not None:
             head = self._head(card, columns, clock)[: max(height - 2, 1)]
         room = height - len(head)
-        view, below, body = view_of(screen), list[Line](), list[Line]()
+        below, body = list[Line](), list[Line]()
         if card is None and not screen.alone:
             body = empty_lines(screen)
         else:
@@ -260,8 +279,8 @@ class Painter:
                 body = view.rows(sheet, room - len(below))
                 if not (view.above or view.below):
                     break
-            if screen.focus.mode is Mode.EDIT and screen.focus.edit:
-                view.reveal_row(*cursor_place(screen.focus.edit, sheet))
+            if isinstance(top := screen.stack.top, EditPage):
+                view.reveal_row(*cursor_place(top.edit, sheet))
                 body = view.rows(sheet, room - len(below))
         lines = [*head, *([("", " "), *line] for line in [*body, *below])]
         return _filled(lines, height), room > 0 and (bool(head) or screen.alone)
@@ -269,7 +288,7 @@ class Painter:
     def _below(self, height: int, sheet: Sheet) -> Sequence[list[Line]]:
         """Return what goes below the request: all of it, or less where the request is long."""
         screen, card = self._screen, self._screen.card
-        if card is None or screen.alone or screen.focus.mode in OVER_THE_CARD:
+        if card is None or screen.alone or screen.stack.top.COVERS:
             return ([],)
         given = screen.given(card)
         stays, rest = below_rows(given, screen.work.surroundings.of(card), sheet)
@@ -285,7 +304,8 @@ class Painter:
         """
         screen = self._screen
         number = screen.card.number if screen.card is not None else 0
-        bare = screen.focus.editing or screen.work.bare.number == number
+        edits = any(isinstance(dialog, EditPage) for dialog in screen.stack.dialogs)
+        bare = edits or screen.work.bare.number == number
         folds = screen.work.unfolded.number != number
         return Sheet(columns - 2, self._bare if bare else self._spell, folds)
 
@@ -299,32 +319,31 @@ class Painter:
         others = looking_elsewhere(card.number, screen.desk)
         if card.state is State.WAITING and others:
             lines.append([("noted", f" {are_looking(others, self._spell)}")])
-        if card.state is State.WAITING and isinstance(work.form, QuestionError):
-            error = self._spell(str(work.form))
+        form = screen.work.begun(card, read_form)
+        if card.state is State.WAITING and isinstance(form, QuestionError):
+            error = self._spell(str(form))
             lines.append([("warning", f" these questions cannot be read: {error}")])
         if work.message:
             message = self._spell(work.message)
             lines.append([("held", " goes with it, to the agent's user: "), ("", message)])
         if work.quiet:
             lines.append([("held", " goes with it: suppressOutput")])
-        if screen.form is not None and screen.answers_given(card) is None:
-            lines.append(tab_line(screen.form, columns, self._spell))
+        if (form := form_of(screen)) is not None and screen.answers_given(card) is None:
+            lines.append(tab_line(form, columns, self._spell))
         return lines
 
     def _keys_below(self) -> Line:
         """Return the keys on a card's lower edge: those that show what the card leaves out."""
         screen, keys = self._screen, Line()
-        if screen.alone or screen.focus.mode in OVER_THE_CARD:
+        if screen.alone or screen.stack.top.COVERS:
             return keys
-        context = screen.key_context()
         for key, does in (("i", "everything it sent"), ("y", "copy")):
-            if key_for(key, context):
+            if screen.stack.top.row(key) is not None:
                 keys += [("dim", "─ "), ("key", key), ("dim", f" {does} ")]
         return keys
 
-    def _scrolled(self, body: list[Line]) -> Line:
+    def _scrolled(self, view: Detail, body: list[Line]) -> Line:
         """Return what is out of view: rows above, rows below, covered secrets."""
-        view = view_of(self._screen)
         covered = any(self._spell.cover in text for line in body for _, text in line)
         secret = ["secrets covered: R"] if covered and not self._ascii else []
         folded = any(FOLD.fullmatch(text) for line in body for _, text in line)
@@ -333,6 +352,11 @@ class Painter:
         paging = ["PgUp PgDn"] * (view.above or view.below)
         said = " · ".join([*secret, *above, *below, *paging])
         return [("dim", said)] if said else []
+
+
+def _offers(dialog: Dialog) -> Sequence[str]:
+    """Return the reasons that are offered in the upper part."""
+    return dialog.offers if isinstance(dialog, InputLine) else ()
 
 
 def _filled(lines: list[Line], rows: int) -> list[Line]:

@@ -82,23 +82,30 @@ def line_cells(line: Line) -> int:
 
 def clip_line(line: Line, columns: int) -> Line:
     """Return the line in at most so many cells."""
+    return _clipped(line, columns)[0]
+
+
+def _clipped(line: Line, columns: int) -> tuple[Line, int]:
+    """Return the line in at most so many cells, and how many of them are left."""
     clipped: Line = []
     room = columns
     for style, text in line:
         if room <= 0:
             break
         taken = cells(text)
-        clipped.append((style, text if taken <= room else clip(text, room)))
+        if taken > room:
+            shorter = clip(text, room)
+            return [*clipped, (style, shorter)], room - cells(shorter)
+        clipped.append((style, text))
         room -= taken
-    return clipped
+    return clipped, max(room, 0)
 
 
 def ends(left: Line, right: Line, columns: int) -> Line:
     """Return one line with `left` and `right` at its two ends; the left one gives way."""
-    right = clip_line(right, columns)
-    room = columns - line_cells(right)
-    left = clip_line(left, room)
-    return [*left, ("", " " * (room - line_cells(left))), *right]
+    right, room = _clipped(right, columns)
+    left, room = _clipped(left, room)
+    return [*left, ("", " " * room), *right]
 
 
 def rows_of_a_line(rows: Iterable[Line]) -> Rows:

@@ -34,19 +34,14 @@ def test_another_sight_or_none_begins_anew() -> None:
         assert arming.armed("card", 11.1)
 
 
-def test_a_sight_is_a_card_its_legs_and_the_page() -> None:
+def test_a_sight_is_a_card_and_its_legs() -> None:
     sitting = Sitting()
     sitting.ask()
     card = sitting.card
     grown = replace(card, requests=(*card.requests, replace(card.requests[0], id="more")))
-    sights = {
-        sight_of(card, reviewing=False),
-        sight_of(card, reviewing=True),
-        sight_of(grown, reviewing=False),
-        sight_of(replace(card, number=7), reviewing=False),
-    }
-    assert len(sights) == 4
-    assert sight_of(card, reviewing=False) == sight_of(replace(card), reviewing=False)
+    sights = {sight_of(card), sight_of(grown), sight_of(replace(card, number=7))}
+    assert len(sights) == 3
+    assert sight_of(card) == sight_of(replace(card))
 
 
 def strokes(*keys: tuple[str, float]) -> list[Stroke]:

@@ -18,7 +18,7 @@ from crabhook.model.card import State
 from crabhook.model.decision import Verdict
 from crabhook.model.order import Order
 from crabhook.platforms import PLATFORMS
-from crabhook.ui.full.filters import Mode
+from crabhook.ui.full.dialogs.prompts import SecondYesPage
 from crabhook.ui.text.layout import line_cells
 from tests.support.sitting import Sitting
 
@@ -127,7 +127,7 @@ def test_each_kind_of_card_is_read_to_its_end_and_passed(
         sitting.wait()
         sitting.press("p")
         sitting.wait()
-        if sitting.screen.focus.mode is Mode.SURE:  # the agent's mode asks nobody
+        if isinstance(sitting.top, SecondYesPage):  # the agent's mode asks nobody
             sitting.press("enter")
             sitting.wait()
         look(sitting)

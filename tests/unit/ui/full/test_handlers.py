@@ -15,8 +15,9 @@ from crabhook.model.actor import OrderKind
 from crabhook.model.decision import Verdict
 from crabhook.model.order import Order
 from crabhook.ui.full import controller
-from crabhook.ui.full.effects import Effect, Give, GiveAll, Go, Say, Submit, submit
-from crabhook.ui.full.filters import Mode
+from crabhook.ui.full.dialog import Dialog, Go
+from crabhook.ui.full.dialogs.card import TextPage
+from crabhook.ui.full.effects import Effect, Give, GiveAll, Say, Submit, submit
 from crabhook.ui.full.keys import KEYS
 from tests.support.sitting import QUESTIONS, Sitting
 
@@ -100,9 +101,9 @@ def test_a_key_that_is_obeyed_at_once_decides_nothing(begin: Callable[[Sitting],
     for row in (row for row in KEYS if row.guard in (Guard.FREE, Guard.BEGIN)):
         sitting = Sitting()
         begin(sitting)
-        if row.when(sitting.screen.key_context()):
+        if row in sitting.top.rows():
             for name in row.keys:
-                effects = row.do(sitting.screen, name)
+                effects = row.do(sitting.top, name)
                 assert not [effect for effect in effects or () if decides(effect)], row.does
 
 
@@ -113,7 +114,7 @@ def test_a_key_that_waits_for_arming_does_nothing_to_a_card_that_has_just_come_i
     for row in (row for row in KEYS if row.guard in (Guard.ARMED, Guard.READ)):
         sitting = Sitting(take_back_ms=0, arming_ms=60_000)
         begin(sitting)
-        if row.when(sitting.screen.key_context()):
+        if row in sitting.top.rows():
             keys, work = sitting.help_line(), repr(sitting.screen.work)
             sitting.press(row.keys[0])
             assert "only just come into view" in sitting.text(), row.does
@@ -125,7 +126,7 @@ def test_every_effect_is_performed() -> None:
     cases = (node for node in ast.walk(ast.parse(getsource(controller))))
     named = [ast.unparse(node.cls) for node in cases if isinstance(node, ast.MatchClass)]
     performed = [name.removeprefix("do.") for name in named]
-    every = [effect for effect in Effect.__subclasses__() if is_dataclass(effect)]
+    every = [one for one in Effect.__subclasses__() if is_dataclass(one) or one is Dialog]
     assert every
     assert {effect.__qualname__ for effect in every} == set(performed)
 
@@ -139,7 +140,7 @@ def test_what_follows_a_command_that_the_desk_refuses_is_not_done() -> None:
     sitting = Sitting()
     number = sitting.ask()
     sitting.leave(number)
-    then = Say("it is aside"), Go(Mode.TEXT)
+    then = Say("it is aside"), Go(TextPage)
     sitting.controller.perform((submit(Snooze(number, 1.0), *then),))
     sitting.wait()
     assert "it is aside" not in sitting.text()
@@ -207,7 +208,7 @@ def test_space_on_the_rows_below_the_options_types() -> None:
     sitting.press("enter", "left", "down", "space")
     sitting.type("small")
     sitting.press("enter")
-    form = sitting.screen.form
+    form = sitting.form
     assert form is not None
     answer = form.answers()[0]
     assert (answer.words, answer.note) == ("attrs it is", "small")
@@ -220,7 +221,7 @@ def test_words_already_said_can_be_changed_and_emptied() -> None:
     sitting.press("o")
     sitting.type("abc")
     sitting.press("enter", "left", "o", "backspace", "enter", "left")
-    form = sitting.screen.form
+    form = sitting.form
     assert form is not None
     assert form.answers()[0].words == "ab"
     sitting.press("o", "c-u", "enter")
@@ -232,7 +233,7 @@ def test_a_number_without_an_option_chooses_nothing() -> None:
     sitting.ask("AskUserQuestion", QUESTIONS)
     sitting.wait()
     sitting.press("9")
-    form = sitting.screen.form
+    form = sitting.form
     assert form is not None
     assert not form.answers()
 
@@ -316,7 +317,7 @@ def test_enter_alone_answers_as_in_the_agents_own_dialog() -> None:
     sitting = asked()
     labels = []
     for _ in range(4):
-        labels.append(sitting.screen.key_context().enters)
+        labels.append(sitting.top.enters)
         sitting.press("enter")
         sitting.wait(SENT)
     assert labels == ["choose, next question", "choose", "review", ""]
@@ -333,8 +334,8 @@ def test_enter_alone_answers_as_in_the_agents_own_dialog() -> None:
 def test_enter_takes_no_choice_back() -> None:
     sitting = asked()
     sitting.press("2", "enter", "left", "enter", "left")
-    assert sitting.screen.form is not None
-    assert sitting.screen.form.draft.chosen == {1}
+    assert sitting.form is not None
+    assert sitting.form.draft.chosen == {1}
 
 
 def test_an_allow_without_answers_carries_no_input_and_says_what_follows() -> None:
@@ -390,5 +391,5 @@ def test_digits_pressed_before_the_card_is_armed_choose_nothing() -> None:
     sitting = Sitting()
     sitting.ask("AskUserQuestion", QUESTIONS)
     sitting.press("1")
-    assert sitting.screen.form is not None
-    assert not sitting.screen.form.answers()
+    assert sitting.form is not None
+    assert not sitting.form.answers()

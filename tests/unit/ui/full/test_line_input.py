@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.ui.full.dialogs.prompts import AskLine, Purpose, Typing
+from crabhook.ui.full.dialogs.prompts import AskLine, InputLine, Purpose
 from crabhook.ui.full.text_input import (
     KEPT_LINES,
     LINE_KEYS,
@@ -14,6 +14,7 @@ from crabhook.ui.full.text_input import (
     UNDONE_STEPS,
     LineInput,
 )
+from tests.support.sitting import Sitting
 
 
 def box(text: str = "", cursor: int | None = None) -> LineInput:
@@ -121,14 +122,13 @@ def test_leaving_keeps_the_line() -> None:
 
 @pytest.mark.parametrize("purpose", Purpose)
 def test_every_box_says_which_card_it_is_for(purpose: Purpose) -> None:
-    typing = Typing(AskLine(purpose, lambda _: ()), 18, box())
-    assert "#18" in typing.prompt
-    assert "#18" in typing.ended_prompt
+    line = InputLine(Sitting().screen, AskLine(purpose, lambda _: ()), 18)
+    assert "#18" in line.prompt
 
 
 def test_a_box_about_no_card_says_what_it_is_about() -> None:
     ask = AskLine(Purpose.REASON, lambda _: (), subject="3 marked")
-    assert "3 marked" in Typing(ask, None, box()).prompt
+    assert "3 marked" in InputLine(Sitting().screen, ask, None).prompt
 
 
 def test_another_text_takes_the_place_of_the_line() -> None:

@@ -7,7 +7,7 @@ import pytest
 from crabhook.model.actor import Operator
 from crabhook.model.decision import Decision, Verdict
 from crabhook.server.core.local_desk import LocalDesk
-from crabhook.ui.full.filters import Mode
+from crabhook.ui.full.dialogs.card import FormPage, QueueView
 from tests.support.seat import Seat
 from tests.support.sitting import QUESTIONS, Sitting
 
@@ -53,7 +53,7 @@ def test_a_list_opened_inside_a_request_leads_back_there() -> None:
 def test_arrows_go_through_a_list_and_its_ends_are_ends() -> None:
     sitting = asked()
     sitting.press("O", "up", "down", "down")
-    menu = sitting.screen.focus.menu
+    menu = sitting.menu
     assert menu is not None
     assert menu.cursor == 2
     sitting.press("G", "down")
@@ -67,7 +67,7 @@ def test_the_row_one_stands_on_is_in_view_on_a_small_screen() -> None:
     sitting.ask()
     sitting.wait()
     sitting.press("O")
-    menu = sitting.screen.focus.menu
+    menu = sitting.menu
     assert menu is not None
     for choice in menu.choices:
         shown = "\n".join(sitting.rows_of_text()[5:])
@@ -100,13 +100,13 @@ def test_a_form_opens_when_its_card_is_selected_and_esc_leaves_it_for_good() -> 
     sitting.ask("AskUserQuestion", QUESTIONS)
     assert "enter open" in sitting.help_line()  # what arrives takes no keys
     sitting.press("down")
-    assert sitting.screen.focus.mode is Mode.FORM
+    assert isinstance(sitting.top, FormPage)
     sitting.press("escape")
     sitting.ask(session_id="b")
     sitting.wait()
-    assert sitting.screen.focus.mode is Mode.QUEUE
+    assert isinstance(sitting.top, QueueView)
     sitting.press("up", "down")
-    assert sitting.screen.focus.mode is Mode.FORM
+    assert isinstance(sitting.top, FormPage)
 
 
 def test_a_form_that_has_just_opened_takes_no_key_meant_for_another_card() -> None:
@@ -114,8 +114,8 @@ def test_a_form_that_has_just_opened_takes_no_key_meant_for_another_card() -> No
     sitting.ask("AskUserQuestion", QUESTIONS)
     sitting.stroke = 0.05
     sitting.press("down", "enter", "space", "1", "o", "r", "enter")
-    assert sitting.screen.form is not None
-    assert not sitting.screen.form.answers()
+    assert sitting.form is not None
+    assert not sitting.form.answers()
     assert not sitting.decided()
 
 

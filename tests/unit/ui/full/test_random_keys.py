@@ -124,7 +124,7 @@ class Judge:
     def draw(self) -> None:
         """Draw what shows another thing; what stays the same mostly waits, as on a slow terminal."""
         screen = self.sitting.screen
-        stands = screen.sight().view, screen.focus.mode
+        stands = screen.sight().view, screen.stack.top
         if stands == self.stands and self.chance.random() < 0.7:
             return
         self.stands = stands

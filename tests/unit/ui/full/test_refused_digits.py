@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from crabhook.model.decision import Verdict
-from crabhook.ui.full.filters import Mode
+from crabhook.ui.full.dialogs.card import FormPage
+from crabhook.ui.full.dialogs.prompts import Menu
 from tests.support.offering import BOTH, NARROW, WIDE
 from tests.support.sitting import QUESTIONS, Sitting
 
@@ -80,7 +81,7 @@ def test_a_digit_of_no_row_is_told_and_enter_waits() -> None:
     sitting.wait()
     sitting.press("7", "enter")
     assert "enter waits" in sitting.screen.notice.text
-    assert sitting.screen.focus.mode is Mode.MENU
+    assert isinstance(sitting.top, Menu)
 
 
 @pytest.mark.parametrize("key", ["enter", "space"])
@@ -88,15 +89,15 @@ def test_in_a_form_no_other_option_is_chosen(key: str) -> None:
     sitting = Sitting(take_back_ms=2000, advance=True, arming_ms=400)
     sitting.ask("AskUserQuestion", QUESTIONS)
     sitting.draw()
-    assert sitting.screen.focus.mode is Mode.FORM
+    assert isinstance(sitting.top, FormPage)
     sitting.press("2")
     assert "only just come into view" in sitting.screen.notice.text
     sitting.wait()
     sitting.press(key)
-    assert sitting.screen.form is not None
-    assert not sitting.screen.form.answers()
+    assert sitting.form is not None
+    assert not sitting.form.answers()
     sitting.press("2")
-    assert sitting.screen.form.draft.chosen == {1}
+    assert sitting.form.draft.chosen == {1}
 
 
 def test_a_reason_is_not_left_out_where_its_digit_came_too_early() -> None:

@@ -22,7 +22,7 @@ def test_a_key_pressed_before_its_card_was_in_view_long_enough_does_nothing(key:
     sitting.draw()
     sitting.desk.pass_time(0.1)
     sitting.press(key)
-    assert sitting.screen.focus.typing is None
+    assert sitting.line is None
     assert not sitting.decided()
     assert f"#{number} has only just come into view" in sitting.text()
 

@@ -196,7 +196,7 @@ def test_no_view_of_any_event_is_unsafe_or_fails(
     event = {"hook_event_name": name, "session_id": "s", "cwd": "/", **tool, **fields}
     sitting = at_the_card(event)
     rows(sitting.content(), Sheet(columns, safe))
-    if (form := sitting.screen.filling) is not None:
+    if (form := sitting.filling) is not None:
         rows(filled_page(sitting.card, form), Sheet(columns, safe))
     assert all(safe(row) == row for row in sitting.rows_of_text())
 
@@ -224,7 +224,7 @@ def test_no_form_is_unsafe_or_fails(properties: dict[str, Any], columns: int) ->
     event = {**sample("Elicitation"), "message": HOSTILE, "mcp_server_name": HOSTILE}
     sitting = at_the_card({**event, "requested_schema": {"properties": properties}})
     sitting.press("enter", "space", "down", "enter", "a")
-    form = sitting.screen.filling
+    form = sitting.filling
     assert form is not None
     rows(sitting.content(), Sheet(columns, safe))
     rows(filled_page(sitting.card, form), Sheet(columns, safe))
@@ -236,7 +236,7 @@ def test_no_view_of_a_plan_is_unsafe_or_fails(text: str, columns: int) -> None:
     plan = f"x{text}"
     event = {**sample("PermissionRequest-Bash"), "tool_name": "ExitPlanMode"}
     sitting = at_the_card({**event, "tool_input": {"plan": plan}})
-    notes, sheet = sitting.screen.plan, Sheet(columns, safe)
+    notes, sheet = sitting.plan, Sheet(columns, safe)
     assert notes is not None
     notes.write(HOSTILE)
     for content in (

@@ -1,7 +1,6 @@
 """Many cards at once: marked, shown together, and decided alike.
 
-The law of this file: a mark holds for one revision of a card. A card that ends or changes loses its
-mark, so no mark decides what the operator has not seen.
+A mark holds for one revision of a card (`Marks`), so no mark decides what nobody has seen.
 """
 
 from collections.abc import Callable, Container, Hashable, Iterator, Sequence
@@ -9,72 +8,32 @@ from itertools import chain
 from typing import TypeAlias
 
 from crabhook.datatypes import frozen
-from crabhook.model.card import Card, Level, State
+from crabhook.desk.acts import KEYS, ActKey, Field, Place
+from crabhook.model.card import Card, Level
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.wording import plural
 from crabhook.present.sentence import MARKS, dangers, risk_words
 from crabhook.present.summary import (
-    asked_again,
     is_plan,
     is_question,
     place,
     session_label,
     tool_label,
 )
-from crabhook.ui.commands.parse import alike
+from crabhook.ui.commands.parse import alike as alike_among
+from crabhook.ui.full.dialog import Group, group, row, row_of
+from crabhook.ui.full.dialogs.page import BEGIN, FREE, ScreenPage
 from crabhook.ui.full.dialogs.prompts import AskLine, Proposal, Purpose, sentence
 from crabhook.ui.full.effects import Effects, GiveAll, Say
 from crabhook.ui.full.panes.request import asked_rows
+from crabhook.ui.full.themes import KeyTheme
+from crabhook.ui.full.work import Marks
 from crabhook.ui.text.code import quoted
 from crabhook.ui.text.layout import Content, Line, Sheet, page
 from crabhook.ui.text.width import cells
 
 Blocks: TypeAlias = Callable[[Card, Decision], str]
 """Why a card's answer, which is held, is not to be replaced by a decision; empty if it may be."""
-
-
-class Marks(dict[int, Card]):
-    """The marked cards, by number; those in `by_hand` were marked one at a time."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.by_hand: set[int] = set()
-
-    def cards(self) -> Sequence[Card]:
-        """Return the marked cards by number, as they are now."""
-        return [self[number] for number in sorted(self)]
-
-    def turn(self, card: Card) -> None:
-        """Mark a card by hand, or unmark it."""
-        self.by_hand.discard(card.number)
-        if self.pop(card.number, None) is None:
-            self[card.number] = card
-            self.by_hand.add(card.number)
-
-    def copy(self) -> "Marks":
-        """Return the marks of now, for `restore`."""
-        marks = Marks()
-        marks.update(self)
-        marks.by_hand = set(self.by_hand)
-        return marks
-
-    def restore(self, before: "Marks", now: Callable[[int], Card | None]) -> None:
-        """Mark what was marked before, but for what has changed; `now` returns a card of now."""
-        self.clear()
-        self.update(before)
-        self.by_hand = set(before.by_hand)
-        for card in filter(None, map(now, before)):
-            self.news(card)
-
-    def news(self, card: Card) -> str:
-        """Take in a changed card; say so if it loses its mark by being asked about again."""
-        seen = self.pop(card.number, None)
-        if seen is None or card.state is not State.WAITING:
-            return ""
-        if asked_again(seen, card):
-            return f"#{card.number} was asked again and is no longer marked: there is more to see"
-        self[card.number] = card
-        return ""
 
 
 def refusal(card: Card, verdict: Verdict) -> str:
@@ -88,7 +47,7 @@ def refusal(card: Card, verdict: Verdict) -> str:
 
 def mark_alike(card: Card, waiting: Sequence[Card], marks: Marks) -> Effects:
     """Mark all cards that ask exactly the same."""
-    return _mark([card, *alike(card, waiting)], "that ask the very same", marks)
+    return _mark([card, *alike_among(card, waiting)], "that ask the very same", marks)
 
 
 def mark_session(card: Card, waiting: Sequence[Card], marks: Marks) -> Effects:
@@ -137,6 +96,61 @@ def decide_marked(marks: Marks, decision: Decision, blocks: Blocks) -> Effects:
         return (Say(f"none of the marked can be told {decision.verdict}"),)
     skimmed = decision.verdict is Verdict.DENY
     return (Proposal(lambda: bundle_page(now(), decision), give_all, skimmed=skimmed),)
+
+
+def _handler(key: ActKey) -> Callable[[ScreenPage, str], Effects]:
+    """Return what an act does with all that are marked; where it needs words, it asks for them."""
+
+    def do(page: ScreenPage, _: str) -> Effects:
+        marks, blocks = page.screen.marks, page.screen.answers.blocks
+        if key.bare or key.act.field is Field.NOTHING:
+            return decide_marked(marks, key.act.decision(), blocks)
+        return deny_marked(marks, blocks)
+
+    return do
+
+
+def _marks(
+    mark: Callable[[Card, Sequence[Card], Marks], Effects],
+) -> Callable[[ScreenPage, str], Effects]:
+    """Return the handler that marks what is like the selected card and not answered already."""
+
+    def handler(page: ScreenPage, _: str) -> Effects:
+        screen, card = page.screen, page.card
+        waiting = [one for one in screen.queue.cards() if not screen.answers.blocks(one)]
+        return () if card is None else mark(card, waiting, screen.marks)
+
+    return handler
+
+
+def _turn(page: ScreenPage, _: str) -> None:
+    if page.card is not None:
+        page.screen.marks.turn(page.card)
+
+
+MARKED: Group[ScreenPage] = group(
+    KeyTheme.MARKED,
+    lambda page: bool(page.screen.marks) and page.may("deny"),
+    *(row_of(key, _handler(key)) for key in KEYS if key.place is Place.MARKED),
+)
+UNMARK: Group[ScreenPage] = group(
+    KeyTheme.MARKED,
+    lambda page: bool(page.screen.marks),
+    row("escape", "unmark", "unmark all", FREE, lambda page, _: page.screen.marks.clear()),
+)
+MARKING: Group[ScreenPage] = group(
+    KeyTheme.MARKING,
+    lambda page: page.waits,
+    row("space", "mark", "mark it, or unmark it, to decide many at once", BEGIN, _turn),
+    row("*", "mark alike", "mark all that ask the very same", BEGIN, _marks(mark_alike)),
+    row(
+        "&",
+        "mark session",
+        "mark all that this session asks, whatever it is",
+        BEGIN,
+        _marks(mark_session),
+    ),
+)
 
 
 _NAMED = 12  # cards or sessions whose names are listed
@@ -201,8 +215,8 @@ def bundle_page(bundle: Bundle, decision: Decision) -> Content:
         if decision.reason:
             yield [("label", "the model reads")]
             yield from quoted(decision.reason, sheet)
-        for group in bundle.groups:
-            yield from _group_rows(group, sheet)
+        for alike in bundle.groups:
+            yield from _group_rows(alike, sheet)
         for number, why in left:
             yield from sentence(f"#{number} is left out, {why}", "warning", sheet)
 

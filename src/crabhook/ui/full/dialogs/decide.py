@@ -5,17 +5,18 @@ would have allowed a call denied before needs a yes on a page that says so; so d
 denies, since it stays when the call is forgotten.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
+from typing import TypeAlias
 
 from crabhook.datatypes import frozen
-from crabhook.desk.acts import ACTS, Act
+from crabhook.desk.acts import ACTS, KEYS, Act, ActKey, Asked, Field, Place, kind_of
 from crabhook.desk.commands import AskOffers, Done, Extend, KeepRule, Outcome, Snooze, TakenOffer
 from crabhook.desk.replica import Replica
 from crabhook.desk.updates import Offer, Offering, Past
 from crabhook.model.card import Card
-from crabhook.model.decision import MODES, PLACES, Decision, Verdict, set_mode
+from crabhook.model.decision import MODES, PASS_ALONE, PLACES, Choices, Decision, Verdict, set_mode
 from crabhook.model.jsontext import Value, pretty
 from crabhook.model.order import CAP
 from crabhook.model.wording import plural, until
@@ -31,6 +32,9 @@ from crabhook.ui.commands.decide import (
     undoing,
     undone,
 )
+from crabhook.ui.full.dialog import DIGITS, Go, Group, KeyRow, always, keys_of, row_of
+from crabhook.ui.full.dialogs import edit, mcp_form, plan
+from crabhook.ui.full.dialogs.page import ScreenPage, gives
 from crabhook.ui.full.dialogs.prompts import (
     AskLine,
     Beneath,
@@ -43,10 +47,10 @@ from crabhook.ui.full.dialogs.prompts import (
     awaited,
     statement,
 )
-from crabhook.ui.full.dialogs.question import Form
-from crabhook.ui.full.effects import Effect, Effects, Give, Go, PassOver, Say, Submit, submit
-from crabhook.ui.full.filters import Mode
-from crabhook.ui.full.focus import CardWork
+from crabhook.ui.full.dialogs.question import Form, ReviewPage, form_of
+from crabhook.ui.full.effects import Effect, Effects, Enter, Give, PassOver, Say, Submit, submit
+from crabhook.ui.full.themes import KeyTheme
+from crabhook.ui.full.work import CardWork
 
 LONGER = 600.0  # seconds a card is given by one key
 ASIDE = 300.0  # seconds a card is put aside for
@@ -58,7 +62,7 @@ def allow(form: Form | None) -> Effects:
     if form is None:
         return (Give(Decision(Verdict.ALLOW)),)
     if form.answers():
-        return Go(Mode.REVIEW), Say("there are answers here: look at them, then send them")
+        return Enter(), Go(ReviewPage), Say("there are answers here: look at them, then send them")
     said = "no answers are sent: the agent asks in its own dialog"
     return (Give(Decision(Verdict.ALLOW), said=said),)
 
@@ -117,11 +121,11 @@ def snooze(card: Card, now: float) -> Effects:
     """Put the card aside and go on with the next; or bring it back."""
     if card.snoozed_until > 0:
         back = Snooze(card.number, 0.0)
-        return (submit(back, Go(Mode.QUEUE), Say(f"#{card.number} is back")),)
+        return (submit(back, Go(), Say(f"#{card.number} is back")),)
     left = card.wait_until - now
     seconds = min(ASIDE, max(left - _LEFT_TO_DECIDE, left / 2))
     said = f"#{card.number} is aside for {lasting(seconds)}"
-    return (submit(Snooze(card.number, seconds), Go(Mode.QUEUE), PassOver(), Say(said)),)
+    return (submit(Snooze(card.number, seconds), Go(), PassOver(), Say(said)),)
 
 
 def extend(card: Card, desk: Replica) -> Effects:
@@ -301,3 +305,112 @@ def _choice(about: _About, offer: Offer, expires: datetime | None) -> Choice:
         return (asked() if shown else about.take(taken, ""),)
 
     return Choice(covered(offer), chosen, f": {offer.covers}", warning, beneath)
+
+
+# The keys of the acts at a card.
+
+_Handler: TypeAlias = Callable[[ScreenPage, str], Effects | None]
+
+
+def _at_card(do: Callable[[ScreenPage, Card], Effects]) -> _Handler:
+    """Return the handler that needs the selected card."""
+    return lambda page, _: () if page.card is None else do(page, page.card)
+
+
+def _edit(page: ScreenPage, card: Card) -> Effects:
+    return edit.begin(card, page.screen.work.begun(card, edit.edits_begun))
+
+
+def _edit_all(page: ScreenPage, card: Card) -> Effects:
+    return page.screen.work.begun(card, edit.edits_begun).opened(card, ())
+
+
+def _keep_suggestion(page: ScreenPage, key: str) -> Effects:
+    return () if page.card is None else offer_places(page.card, key)
+
+
+_OF_ACTS: Mapping[tuple[str, str], _Handler] = {
+    ("allow", "a"): lambda page, _: allow(form_of(page.screen)),
+    ("deny", "l"): plan.with_notes(plan.begin),
+    ("keep-going", "w"): _at_card(lambda page, card: keep_going(card, page.screen.desk)),
+    ("edit", "e"): _at_card(_edit),
+    ("edit", "E"): _at_card(_edit_all),
+    ("change-output", "e"): _at_card(_edit),
+    ("always-allow", "A"): _at_card(lambda page, card: offer_rules(card, page.screen.desk)),
+    ("always-deny", "N"): _at_card(lambda page, card: offer_denials(card, page.screen.desk)),
+    ("suggestion", DIGITS): _keep_suggestion,
+    ("mode", "M"): _at_card(lambda _, card: offer_modes(card)),
+    ("accept", "a"): mcp_form.accept_at,
+    ("message", "m"): _at_card(lambda page, card: tell_user(card, page.screen.work.about(card))),
+    ("quiet", "L"): _at_card(lambda page, card: hush(card, page.screen.work.about(card))),
+    ("wait-longer", "+ ="): _at_card(lambda page, card: extend(card, page.screen.desk)),
+    ("snooze", "z"): _at_card(lambda page, card: snooze(card, page.screen.desk.now())),
+}
+"""What the keys do whose act is begun by a dialog of its own; any other asks for its words."""
+
+
+def _handler(key: ActKey) -> _Handler:
+    """Return what a key of an act does: its dialog, its decision, or a line for its words."""
+    act = key.act
+    handler = _OF_ACTS.get((act.id, key.key))
+    if handler is None and act.field is Field.NOTHING:
+        handler = gives(act.id)
+    if handler is None:
+        handler = _at_card(lambda page, card: by_line(act, card, page.screen.desk))
+    return handler
+
+
+def _asked(page: ScreenPage, card: Card) -> Asked:
+    """Return what the selected card can be told, and what it is about."""
+    choices, screen = card.choices if page.screen.waits else PASS_ALONE, page.screen
+    questions, planned = form_of(screen) is not None, plan.notes_of(screen) is not None
+    kind = kind_of(choices, questions=questions, plan=planned)
+    if page.supposed:
+        choices = Choices(frozenset(Verdict), card.choices.beside)
+    return Asked(choices, kind, bool(suggestions(card)))
+
+
+@frozen
+class ActsAtCard(Group[ScreenPage]):
+    """The acts that are done at the selected card alone: while some are marked, keys decide those.
+
+    What shows the changes of a plan stands among them, and is no act.
+    """
+
+    def now(self, dialog: ScreenPage) -> Sequence[KeyRow[ScreenPage]]:
+        """Return what the card can be told, and who sits here may do."""
+        card, role = dialog.card, dialog.role
+        alone = card is not None and dialog.waits and not dialog.screen.marks
+        asked = _asked(dialog, card) if card is not None and alone else None
+        return [
+            row
+            for row in self.rows
+            if (
+                plan.has_changes(dialog)
+                if row.act_key is None
+                else asked is not None and row.act_key.fits(asked, role)
+            )
+        ]
+
+
+_ITS_TIME = ("wait-longer", "snooze")
+
+
+def _acts_at_a_card() -> Iterator[KeyRow[ScreenPage]]:
+    """Yield the rows of the acts that are done at a card, the most needed first."""
+    for key in KEYS:
+        if key.place is Place.CARD and key.act.id not in _ITS_TIME:
+            yield row_of(key, _handler(key))
+            if key.key == "l":
+                yield plan.WHAT_CHANGED
+
+
+def _acts(theme: KeyTheme, rows: Iterable[KeyRow[ScreenPage]]) -> ActsAtCard:
+    listed = tuple(rows)
+    return ActsAtCard(theme, always, listed, keys_of(listed))
+
+
+DECIDING = _acts(KeyTheme.DECIDING, _acts_at_a_card())
+ITS_TIME = _acts(
+    KeyTheme.TIME, (row_of(key, _handler(key)) for key in KEYS if key.act.id in _ITS_TIME)
+)

@@ -5,7 +5,7 @@ computed from what would be sent.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
@@ -21,10 +21,13 @@ from crabhook.present.safe import TAB
 from crabhook.present.summary import LONGEST, asked_again, brief
 from crabhook.ui.cards.context import risk_rows
 from crabhook.ui.commands.decide import RewriteError, edited_field, rewritten
-from crabhook.ui.full.dialogs.prompts import Choice, Menu, Proposal, awaited
-from crabhook.ui.full.effects import Effect, Effects, Give, Go, Say
-from crabhook.ui.full.filters import Mode
+from crabhook.ui.full.dialog import Go, always, group, row
+from crabhook.ui.full.dialogs.page import FREE, QUIT
+from crabhook.ui.full.dialogs.prompts import OUTSIDE, Choice, Menu, Proposal, Typed, awaited
+from crabhook.ui.full.effects import Close, Effects, Give, Say
 from crabhook.ui.full.text_input import LONGEST_TEXT, TextInput
+from crabhook.ui.full.themes import KeyTheme
+from crabhook.ui.full.work import Marks
 from crabhook.ui.text.code import quoted, wrap_line
 from crabhook.ui.text.diff import edit_rows
 from crabhook.ui.text.layout import Content, Item, Line, Sheet, framed, page
@@ -37,8 +40,8 @@ _MOST_LISTED = 8  # texts of an input that are offered to be edited as lines
 
 
 @dataclass(slots=True)
-class Edit(Effect):
-    """A text being edited for a card; as an effect it opens the editor.
+class Edit:
+    """A text being edited for a card.
 
     `subject` names the text: the command, the plan, a new text of a file, the input or the output.
     `path` leads to it in the input. `old` is the agent's text. `read` turns text into what would be
@@ -189,6 +192,10 @@ def _of_output(card: Card) -> Edit:
 class Edits(dict[Path, Edit]):
     """The edits begun of one card, by part of the input."""
 
+    def __init__(self, desk: Replica) -> None:
+        super().__init__()
+        self._desk = desk
+
     def of(self, card: Card, path: Path | None = None) -> Edit:
         """Return a card's edit as the operator left it; raises RewriteError.
 
@@ -207,7 +214,75 @@ class Edits(dict[Path, Edit]):
         """Open a card's edit; of a text that is a part of the input, say which."""
         edit = self.of(card, path)
         said = f"only the {edit.subject} is edited here; E edits all of the input, as JSON"
-        return edit, Say(said if edit.path and edit.subject not in _FILES else "")
+        return EditPage(edit, self, self._desk), Say(
+            said if edit.path and edit.subject not in _FILES else ""
+        )
+
+
+def edits_begun(_: Card, desk: Replica) -> Edits:
+    """Return the edits of a card of which none is begun."""
+    return Edits(desk)
+
+
+class EditPage(Typed):
+    """The editor of a card's text."""
+
+    COVERS = True
+
+    def __init__(self, edit: Edit, edits: Edits, desk: Replica) -> None:
+        self.edit = edit
+        self._edits, self._desk = edits, desk
+
+    @property
+    def field(self) -> TextInput:
+        """What letters are typed into."""
+        return self.edit.editor
+
+    @property
+    def file_name(self) -> str:
+        """What a file that holds the text is called."""
+        return self.edit.file_name
+
+    def content(self) -> Content:
+        """Return the text as drawn."""
+        return edit_content(self.edit)
+
+    def shows(self, card: Card | None, marks: Marks) -> Sequence[Card]:
+        """Return no card: the text covers it."""
+        del card, marks
+        return ()
+
+    def acts_on(self, card: Hashable, *, marked: bool) -> Hashable:
+        """Return an identity of the card whose text is edited."""
+        del marked
+        return "edit", card
+
+    def compare(self) -> Effects:
+        """Show what the edit changes."""
+        return compare(self.edit, self._edits, self._desk)
+
+    KEYS = (
+        group(
+            KeyTheme.EDITOR,
+            always,
+            row(
+                "c-s c-d",
+                "see the change",
+                "see what would change; nothing is sent yet",
+                FREE,
+                lambda page, _: page.compare(),
+            ),
+            row(
+                "escape",
+                "leave",
+                "leave the editor; what you typed is kept for the next time",
+                FREE,
+                lambda *_: (Close(),),
+            ),
+        ),
+        OUTSIDE,
+        QUIT,
+    )
 
 
 _CHANGED = "the rules have changed since: look again at what they say"
@@ -237,7 +312,7 @@ def _judged(
     def told(outcome: Outcome) -> Effects:
         objections = desk.objections(number, decision)
         if outcome != Done() or objections is None:
-            return Go(Mode.EDIT), Say(outcome.why)
+            return Go(EditPage), Say(outcome.why)
         return then(objections)
 
     said = f"#{number}: the rules are asked about the change…"
@@ -273,7 +348,7 @@ def _begun_anew(edit: Edit, edits: Edits, desk: Replica) -> Effects:
     if card is None or not asked_again(edit.card, card):
         return ()
     said = f"#{card.number} was asked again, there is more to see: look at the text anew"
-    return Go(Mode.QUEUE), edits.of(card, edit.path), Say(said)
+    return Go(), EditPage(edits.of(card, edit.path), edits, desk), Say(said)
 
 
 _CURSOR = "cursor"

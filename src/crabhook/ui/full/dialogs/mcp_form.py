@@ -1,17 +1,41 @@
 """The dialog for a form of an MCP server: what its keys do, and how it is drawn."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
+from crabhook.desk.acts import Place, key_of
 from crabhook.model.card import Card
 from crabhook.model.decision import Decision, Verdict
 from crabhook.present.body import server_asks
 from crabhook.present.summary import brief
+from crabhook.ui.full.dialog import DIGITS, Group, always, group, row, row_of
 from crabhook.ui.full.dialogs import prompts
-from crabhook.ui.full.dialogs.mcp_form_state import Entry, FillIn
-from crabhook.ui.full.effects import Effect, Effects, Give, Go, Say, reveal
-from crabhook.ui.full.filters import Mode
+from crabhook.ui.full.dialogs.help import COMMANDS, KEYS_AND_LEAVE
+from crabhook.ui.full.dialogs.mcp_form_state import Entry, FillIn, read_filling
+from crabhook.ui.full.dialogs.page import (
+    ARMED,
+    COPY,
+    FAR,
+    FAR_AWAY,
+    FIRST,
+    FREE,
+    LOOKING,
+    PAGES,
+    QUIT,
+    SEEN,
+    WHOLE,
+    ScreenPage,
+    gives,
+)
+from crabhook.ui.full.effects import Close, Effect, Effects, Enter, Give, Say, reveal
+from crabhook.ui.full.screen import Screen
+from crabhook.ui.full.themes import KeyTheme
 from crabhook.ui.text.code import field_rows, plain_rows, quoted, value_rows
 from crabhook.ui.text.layout import Content, Item, Line, Sheet, framed, hung, page
+
+
+def filling_of(screen: Screen) -> FillIn | None:
+    """Return the selected card's form of an MCP server, if it is about one."""
+    return None if screen.card is None else screen.work.begun(screen.card, read_filling)
 
 
 def go_field(form: FillIn, step: int) -> Effects:
@@ -28,10 +52,10 @@ def choose(form: FillIn, number: int | None = None) -> Effects:
     if not form.stops:
         return ()
     if form.choose(None if number is None else number - 1):
-        return Go(Mode.FILL), _shown(form)
+        return Enter(), _shown(form)
     if number is not None:
         raise prompts.MissingRowError(number, len(form.entry.choices))
-    return Go(Mode.FILL), prompts.ask_and_keep(prompts.Purpose.FIELD, form.write, form.entry.text)
+    return Enter(), prompts.ask_and_keep(prompts.Purpose.FIELD, form.write, form.entry.text)
 
 
 def enter(card: Card, form: FillIn) -> Effects:
@@ -81,17 +105,143 @@ def accept(card: Card, form: FillIn | None) -> Effects:
     if form is None:
         return (Give(Decision(Verdict.ACCEPT)),)
     if wrong := form.stand_at_problem():
-        return Go(Mode.FILL), _shown(form), Say(wrong)
+        return Enter(), _shown(form), Say(wrong)
 
     def send() -> Effects:
         return (Give(Decision(Verdict.ACCEPT, content=form.content())),)
 
     page = prompts.Proposal(lambda: filled_page(card, form), send, card.number)
-    return Go(Mode.FILL), page
+    return Enter(), page
 
 
 def _shown(form: FillIn) -> Effect:
-    return reveal(form.stop + 1, Mode.FILL)
+    return reveal(form.stop + 1, FillPage)
+
+
+def _with_form(
+    do: Callable[[FillIn], Effects | None],
+) -> Callable[[ScreenPage, str], Effects | None]:
+    """Return the handler for the selected card's form."""
+    return lambda page, _: None if (form := filling_of(page.screen)) is None else do(form)
+
+
+def _enter(page: ScreenPage, _: str) -> Effects:
+    card, form = page.card, filling_of(page.screen)
+    return () if card is None or form is None else enter(card, form)
+
+
+def accept_at(page: ScreenPage, _: str) -> Effects:
+    """Show what would be sent of the selected card's form."""
+    return () if page.card is None else accept(page.card, filling_of(page.screen))
+
+
+def _choose_number(page: ScreenPage, key: str) -> Effects:
+    form = filling_of(page.screen)
+    return () if form is None else choose(form, int(key))
+
+
+def _fills(page: ScreenPage) -> bool:
+    return page.waits and filling_of(page.screen) is not None
+
+
+def _act(act: str, do: Callable[[ScreenPage, str], Effects | None]) -> Group[ScreenPage]:
+    """Return the key of an act that is done while a form is filled in."""
+    return group(
+        KeyTheme.FILLING,
+        lambda page: _fills(page) and page.may(act),
+        row_of(key_of(act, Place.CARD), do),
+    )
+
+
+class FillPage(ScreenPage):
+    """The form while it is filled in."""
+
+    CHOOSES = LETS_GO = True
+
+    @property
+    def enters(self) -> str:
+        """What enter does in the current field, in words."""
+        form = filling_of(self.screen)
+        return "" if form is None else enters(form)
+
+    def move(self, step: int) -> Effects:
+        """Go down a row of the form, or up."""
+        if (form := filling_of(self.screen)) is None:
+            return super().move(step)
+        form.move(step)
+        return (reveal(form.stop + 1),)
+
+    def far(self, step: int) -> Effects:
+        """Go to the first row, or to the last."""
+        return self.move(step * FAR_AWAY)
+
+    KEYS = (
+        group(
+            KeyTheme.FILLING,
+            _fills,
+            row(
+                "enter",
+                "fill in",
+                "choose or type, then the next field; after the last, the review",
+                ARMED,
+                _enter,
+            ),
+        ),
+        _act("accept", accept_at),
+        _act("decline", gives("decline")),
+        _act("cancel", gives("cancel")),
+        group(
+            KeyTheme.FILLING,
+            _fills,
+            row(
+                "space",
+                "choose",
+                "choose the marked row, or take the choice back",
+                ARMED,
+                _with_form(choose),
+            ),
+            row(DIGITS, "", "choose that one of the field's choices", ARMED, _choose_number),
+            row(
+                "backspace delete", "clear", "give nothing for the field", ARMED, _with_form(clear)
+            ),
+        ),
+        _act("pass", gives("pass")),
+        LOOKING,
+        group(
+            KeyTheme.FIELDS,
+            always,
+            row(
+                "s-tab left",
+                "",
+                "the field before",
+                FREE,
+                _with_form(lambda form: go_field(form, -1)),
+            ),
+            row(
+                "tab right",
+                "next field",
+                "the field after",
+                FREE,
+                _with_form(lambda form: go_field(form, +1)),
+            ),
+            row(
+                "escape",
+                "queue",
+                "back to the queue; what is filled in is kept",
+                FREE,
+                lambda *_: (Close(),),
+            ),
+        ),
+        FAR,
+        PAGES,
+        FIRST,
+        WHOLE,
+        COPY,
+        SEEN,
+        COMMANDS,
+        KEYS_AND_LEAVE,
+        QUIT,
+    )
 
 
 _INDENT = "    "

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from math import inf, isfinite
 
+from crabhook.desk.acts import Place, key_of
 from crabhook.desk.commands import EndOrders, GiveOrder, Steer, StopSession, TakeBackNote
 from crabhook.desk.replica import Replica
 from crabhook.model.actor import OrderKind
@@ -16,8 +17,11 @@ from crabhook.present.phrases import Clock, lasting
 from crabhook.present.safe import Speller
 from crabhook.present.summary import brief, project
 from crabhook.ui.commands.words import read_duration
+from crabhook.ui.full.dialog import Group, group, row_of
+from crabhook.ui.full.dialogs.page import ScreenPage
 from crabhook.ui.full.dialogs.prompts import AskLine, Choice, Menu, Proposal, Purpose, statement
 from crabhook.ui.full.effects import Effects, Say, submit
+from crabhook.ui.full.themes import KeyTheme
 from crabhook.ui.text.layout import Content, Line
 
 _WHAT = {
@@ -292,3 +296,37 @@ def _stopped(agent: AgentView) -> str:
 def _subject(view: SessionView, agent: AgentView) -> str:
     session = f"session {brief(view.session[:ID_SHOWN])}"
     return f"{name_in_session(agent)} of {session}" if agent.id else session
+
+
+# Its keys.
+
+
+def _is_away(page: ScreenPage) -> bool:
+    return any(order.kind is OrderKind.AWAY for order in page.screen.desk.orders())
+
+
+def _offer_orders(page: ScreenPage, _: str) -> Effects:
+    screen = page.screen
+    return offer_orders(None if screen.listing else screen.card, screen.desk)
+
+
+def _go_away(page: ScreenPage, _: str) -> Effects:
+    screen = page.screen
+    return go_away(screen.desk, lambda: screen.queue.count)
+
+
+COME_BACK: Group[ScreenPage] = group(
+    KeyTheme.AWAY,
+    lambda page: _is_away(page) and page.may("here"),
+    row_of(key_of("here", Place.DESK), lambda page, _: come_back(page.screen.desk)),
+)
+ORDERS: Group[ScreenPage] = group(
+    KeyTheme.ORDERS,
+    lambda page: page.may("orders"),
+    row_of(key_of("orders", Place.DESK), _offer_orders),
+)
+GO_AWAY: Group[ScreenPage] = group(
+    KeyTheme.ORDERS,
+    lambda page: not _is_away(page) and page.may("away"),
+    row_of(key_of("away", Place.DESK), _go_away),
+)

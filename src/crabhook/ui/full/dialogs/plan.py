@@ -1,6 +1,6 @@
 """The dialog for a plan: notes on its lines, a denial made of them, what changed since another."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import islice
@@ -12,9 +12,26 @@ from crabhook.present.body import body
 from crabhook.present.document import Plan
 from crabhook.present.safe import EMPTY_SHOWN
 from crabhook.present.summary import is_plan
+from crabhook.ui.full.dialog import Go, always, group, row
+from crabhook.ui.full.dialogs.help import KEYS_AND_LEAVE
+from crabhook.ui.full.dialogs.page import (
+    ARMED,
+    BEGIN,
+    COPY,
+    FAR,
+    FAR_AWAY,
+    FIRST,
+    FREE,
+    LOOKING,
+    PAGES,
+    QUIT,
+    WHOLE,
+    ScreenPage,
+)
 from crabhook.ui.full.dialogs.prompts import Proposal, Purpose, ask_and_keep
-from crabhook.ui.full.effects import Effects, Give, Go, Say, reveal
-from crabhook.ui.full.filters import Mode
+from crabhook.ui.full.effects import Close, Effects, Give, Say, reveal
+from crabhook.ui.full.screen import Screen
+from crabhook.ui.full.themes import KeyTheme
 from crabhook.ui.text.code import Mark, mark_rows, marks_of, plain_rows, quoted
 from crabhook.ui.text.diff import unified_rows
 from crabhook.ui.text.layout import Content, Item, Line, Sheet, framed, hung, page
@@ -128,9 +145,43 @@ class PlanNotes:
         return "\n\n".join(parts)
 
 
+class PlanWork:
+    """The notes on a card's plan, and the plan that was denied before it."""
+
+    def __init__(self, _: Card, desk: Replica) -> None:
+        self._desk = desk
+        self._notes: PlanNotes | None = None
+        self._before: str | None = None
+
+    def notes(self, card: Card) -> PlanNotes | None:
+        """Return the notes on the plan, if there is one; a plan that changed has none."""
+        plan = plan_of(card)
+        if self._notes is None or self._notes.plan != plan:
+            self._notes = PlanNotes(plan) if plan else None
+        return self._notes
+
+    def before(self, card: Card) -> str:
+        """Return the plan that was denied before; empty where none was."""
+        if self._before is None:
+            self._before = denied_before(card, self._desk)
+        return self._before
+
+
+def notes_of(screen: Screen) -> PlanNotes | None:
+    """Return the notes on the selected card's plan, if it asks about one."""
+    card = screen.card
+    return None if card is None else screen.work.begun(card, PlanWork).notes(card)
+
+
+def plan_before(screen: Screen) -> str:
+    """Return the plan that was denied before the selected card's plan, or nothing."""
+    card = screen.card
+    return "" if card is None else screen.work.begun(card, PlanWork).before(card)
+
+
 def begin(notes: PlanNotes) -> Effects:
     """Go into the plan, to its lines."""
-    return Go(Mode.NOTES), reveal(notes.at)
+    return Go(), Go(NotesPage), reveal(notes.at)
 
 
 def note(notes: PlanNotes) -> Effects:
@@ -147,6 +198,100 @@ def send(card: Card, notes: PlanNotes) -> Effects:
         return (Give(Decision(Verdict.DENY, reason=notes.reason())),)
 
     return (Proposal(lambda: denial_page(card, notes), deny, card.number),)
+
+
+def with_notes(
+    do: Callable[[PlanNotes], Effects | None],
+) -> Callable[[ScreenPage, str], Effects | None]:
+    """Return the handler for the notes on the selected card's plan."""
+    return lambda page, _: None if (notes := notes_of(page.screen)) is None else do(notes)
+
+
+def _send(page: ScreenPage, _: str) -> Effects:
+    notes = notes_of(page.screen)
+    return () if page.card is None or notes is None else send(page.card, notes)
+
+
+class NotesPage(ScreenPage):
+    """The plan, line by line, while notes are made on it."""
+
+    LETS_GO = True
+
+    def move(self, step: int) -> Effects:
+        """Go down a line of the plan, or up."""
+        if (notes := notes_of(self.screen)) is None:
+            return super().move(step)
+        notes.move(step)
+        return (reveal(notes.at),)
+
+    def far(self, step: int) -> Effects:
+        """Go to the first line, or behind the last."""
+        return self.move(step * FAR_AWAY)
+
+    KEYS = (
+        group(
+            KeyTheme.NOTES,
+            lambda page: page.waits and notes_of(page.screen) is not None,
+            row(
+                "c enter",
+                "note…",
+                "note on the marked line what to change there",
+                ARMED,
+                with_notes(note),
+            ),
+            row(
+                "s",
+                "deny with the notes…",
+                "see the denial that the notes make, then send it",
+                BEGIN,
+                _send,
+            ),
+            row(
+                "backspace delete",
+                "take note back",
+                "take the note on the line back",
+                BEGIN,
+                with_notes(lambda notes: notes.write("")),
+            ),
+        ),
+        LOOKING,
+        group(
+            KeyTheme.FIELDS,
+            always,
+            row(
+                "escape",
+                "queue",
+                "back to the queue; the notes are kept",
+                FREE,
+                lambda *_: (Close(),),
+            ),
+        ),
+        FAR,
+        PAGES,
+        FIRST,
+        WHOLE,
+        COPY,
+        KEYS_AND_LEAVE,
+        QUIT,
+    )
+
+
+def _turn_changes(page: ScreenPage, _: str) -> None:
+    page.screen.work.changes.turn(page.card)
+
+
+WHAT_CHANGED = row(
+    "v",
+    "what changed",
+    "the changes since the plan denied before, or the plan",
+    FREE,
+    _turn_changes,
+)
+
+
+def has_changes(page: ScreenPage) -> bool:
+    """Whether the selected card has a plan, and its agent had one denied before."""
+    return notes_of(page.screen) is not None and bool(plan_before(page.screen))
 
 
 def notes_content(card: Card, notes: PlanNotes) -> Content:

@@ -1,15 +1,43 @@
 """What asks the operator: a list to choose from, a page that asks for a yes, a line to type."""
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
 from crabhook.datatypes import frozen
 from crabhook.desk.commands import Ask, Outcome
+from crabhook.model.card import Card
 from crabhook.model.errors import CrabhookError
 from crabhook.model.wording import plural
-from crabhook.ui.full.effects import Effect, Effects, Leave, Submit
+from crabhook.ui.full.dialog import DIGITS, Dialog, Group, always, group, row
+from crabhook.ui.full.dialogs.page import (
+    ARMED,
+    CHOOSING,
+    FAR,
+    FIRST,
+    FREE,
+    LINE,
+    LOOKING,
+    PAGES,
+    QUIT,
+    SEEN,
+    ScreenPage,
+)
+from crabhook.ui.full.effects import (
+    Close,
+    EditOutside,
+    Effect,
+    Effects,
+    Give,
+    Leave,
+    Say,
+    Submit,
+    reveal,
+)
+from crabhook.ui.full.screen import Screen
 from crabhook.ui.full.text_input import LineInput
+from crabhook.ui.full.themes import KeyTheme
+from crabhook.ui.full.work import Marks
 from crabhook.ui.tally import NO_OPINION, WAITS_ON
 from crabhook.ui.text.code import quoted
 from crabhook.ui.text.layout import Content, Item, Line, Sheet, page
@@ -45,9 +73,18 @@ class Choice:
     faint: bool = False
 
 
+class MissingRowError(CrabhookError):
+    """A digit that chooses no row: there are fewer, or none yet.  Nothing was chosen."""
+
+    def __init__(self, row: int, rows: int, otherwise: str = "", what: str = "row") -> None:
+        listed = f"there is no {what} {row}, only {plural(rows, what)}"
+        told = listed if rows else f"{row} chose nothing: there is nothing to choose from yet"
+        super().__init__("; ".join(filter(None, (told, otherwise))))
+
+
 @dataclass(slots=True)
-class Menu(Effect):
-    """A list and its selected row; as an effect it is shown.
+class Menu(Dialog):
+    """A list to choose from, and its selected row.
 
     `number` is the card that the list is about, None for the whole desk. `beneath` is to be read
     with the list. `turn` returns the list with its common setting changed.
@@ -60,24 +97,77 @@ class Menu(Effect):
     cursor: int = 0
     turn: "Callable[[int], Menu] | None" = None
 
-    def move(self, step: int) -> None:
+    COVERS = ASKS = CHOOSES = True
+
+    def move(self, step: int) -> Effects:
         """Stand on another row; the first and the last are ends."""
         self.cursor = max(min(self.cursor + step, len(self.choices) - 1), 0)
+        return (reveal(self.cursor + 1),)
+
+    def far(self, step: int) -> Effects:
+        """Stand on the first row, or on the last."""
+        return self.move(step * len(self.choices))
+
+    def pick(self, place: int | None = None) -> Effects:
+        """Choose a row, the marked row by default; raises MissingRowError."""
+        if place is None and not self.choices:
+            return ()
+        place = self.cursor if place is None else place
+        if not 0 <= place < len(self.choices):
+            raise MissingRowError(place + 1, len(self.choices))
+        return (Close(self.choices[place].does),)
 
     @property
     def key(self) -> Hashable:
         """What tells it from any other list."""
-        rows = tuple((one.ours, one.theirs, one.warning, one.beneath) for one in self.choices)
+        rows = tuple((row.ours, row.theirs, row.warning, row.beneath) for row in self.choices)
         return "menu", self.number, self.title, rows, self.beneath
 
+    def content(self) -> Content:
+        """Return the list as drawn."""
+        return menu_content(self)
 
-class MissingRowError(CrabhookError):
-    """A digit that chooses no row: there are fewer, or none yet.  Nothing was chosen."""
+    def shows(self, card: Card | None, marks: Marks) -> Sequence[Card]:
+        """Return no card: the list covers it."""
+        del card, marks
+        return ()
 
-    def __init__(self, row: int, rows: int, otherwise: str = "", what: str = "row") -> None:
-        listed = f"there is no {what} {row}, only {plural(rows, what)}"
-        told = listed if rows else f"{row} chose nothing: there is nothing to choose from yet"
-        super().__init__("; ".join(filter(None, (told, otherwise))))
+    def acts_on(self, card: Hashable, *, marked: bool) -> Hashable:
+        """Return an identity of the list, and of the card that it is about."""
+        del marked
+        return self.number is not None and card, self.key
+
+    KEYS = (
+        group(
+            KeyTheme.LIST,
+            always,
+            row(
+                DIGITS,
+                "choose",
+                "choose that row",
+                ARMED,
+                lambda menu, key: menu.pick(int(key) - 1),
+            ),
+            row("enter", "choose", "choose the marked row", ARMED, lambda menu, _: menu.pick()),
+            row("escape", "leave", "choose nothing", FREE, lambda *_: (Close(),)),
+        ),
+        group(
+            KeyTheme.LIST,
+            lambda menu: menu.turn is not None,
+            row(
+                "e",
+                "until when",
+                "change when the rules end",
+                FREE,
+                lambda menu, _: (menu.turn(menu.cursor),),
+            ),
+        ),
+        CHOOSING,
+        FAR,
+        PAGES,
+        FIRST,
+        QUIT,
+    )
 
 
 @frozen
@@ -115,14 +205,14 @@ def _row(choice: Choice, place: int, sheet: Sheet, *, here: bool) -> Iterator[Li
     digit = f"{place} " if place <= _DIGITS else "  "
     said = choice.ours + (in_words(sheet.spell)(choice.theirs) if choice.theirs else "")
     style = "chosen" if here else "dim" if choice.faint else ""
-    for turn, row in enumerate(wrapped(said, sheet.columns - 4, str, words=True)):
+    for turn, text in enumerate(wrapped(said, sheet.columns - 4, str, words=True)):
         mark = f"{'▸' if here else ' '} {digit}" if turn == 0 else "    "
-        yield [("mark" if here else "key", mark), (style, row)]
+        yield [("mark" if here else "key", mark), (style, text)]
     warning, whereof = choice.warning
     if warning:
         said = clip(f"! {warning}{sheet.spell(whereof)}", _WARNED * (sheet.columns - 6))
-        for turn, row in enumerate(wrapped(said, sheet.columns - 6, str, words=True)):
-            yield [("", "      " if turn else "    "), ("warning", row)]
+        for turn, text in enumerate(wrapped(said, sheet.columns - 6, str, words=True)):
+            yield [("", "      " if turn else "    "), ("warning", text)]
 
 
 def _beneath(menu: Menu, sheet: Sheet) -> Iterator[Line]:
@@ -133,19 +223,56 @@ def _beneath(menu: Menu, sheet: Sheet) -> Iterator[Line]:
             yield from quoted(one.text, sheet, style=one.style, words=one.words)
 
 
-@frozen
-class Proposal(Effect):
-    """A page that asks for a yes; as an effect it is shown.
+@dataclass(slots=True)
+class Proposal(Dialog):
+    """A page that asks for a yes.
 
-    `content` is made anew each time, so that it stays true; a new key restarts the arming delay.
+    `page` is made anew each time, so that it stays true; a new key restarts the arming delay.
     `number` is the card it is about, if it is about one. All of the page must be read before a yes;
     if the yes lets nothing happen, only its end.
     """
 
-    content: Callable[[], Content]
+    page: Callable[[], Content]
     carry_out: Callable[[], Effects]
     number: int | None = None
     skimmed: bool = False
+
+    COVERS = ASKS = True
+
+    def content(self) -> Content:
+        """Return the page as it is now."""
+        return self.page()
+
+    def shows(self, card: Card | None, marks: Marks) -> Sequence[Card]:
+        """Return the marked cards: a page that decides them shows them."""
+        del card
+        return marks.cards()
+
+    def acts_on(self, card: Hashable, *, marked: bool) -> Hashable:
+        """Return an identity of the page, and of the card that it is about."""
+        del marked
+        return self.number is not None and card, "proposal", self.content().key
+
+    KEYS = (
+        group(
+            KeyTheme.PROPOSAL,
+            always,
+            row(
+                "enter y",
+                "yes, exactly this",
+                "do exactly what is shown",
+                ARMED,
+                lambda proposal, _: (Close(proposal.carry_out),),
+            ),
+            row("escape", "back", "do nothing of it, and go back", FREE, lambda *_: (Close(),)),
+        ),
+        LOOKING,
+        FAR,
+        PAGES,
+        FIRST,
+        SEEN,
+        QUIT,
+    )
 
 
 def statement(*said: tuple[str, str]) -> Content:
@@ -187,8 +314,8 @@ def quitting(waiting: int, held: int, *, elsewhere: bool = False) -> str:
 
 def sentence(said: str, style: str, sheet: Sheet) -> Iterator[Line]:
     """Return a sentence that is safe to show, in rows of one style."""
-    for row in wrapped(said, sheet.columns, str, words=True):
-        yield [(style, row)]
+    for text in wrapped(said, sheet.columns, str, words=True):
+        yield [(style, text)]
 
 
 def option_head(number: int, *, here: bool, chosen: bool, several: bool) -> str:
@@ -265,17 +392,93 @@ def ask_and_keep(purpose: Purpose, keep: Callable[[str], object], text: str) -> 
     return AskLine(purpose, then, text, kept=True)
 
 
-@frozen
-class Typing:
+class SecondYesPage(ScreenPage):
+    """The question whether a decision is really meant; it stands at the foot, below the card."""
+
+    def __init__(self, screen: Screen, doubt: Give, *, waits: bool = False) -> None:
+        super().__init__(screen, waits=waits)
+        self.doubt = self._doubt = doubt
+
+    def supposing(self, *, role: str | None = None, waits: bool = False) -> Dialog:
+        """Return the question as at a card that still waits."""
+        del role
+        return SecondYesPage(self.screen, self._doubt, waits=waits)
+
+    def acts_on(self, card: Hashable, *, marked: bool) -> Hashable:
+        """Return an identity of the card and of what the yes is for."""
+        del marked
+        return card, self._doubt.sure
+
+    KEYS = (
+        group(
+            KeyTheme.SECOND_YES,
+            lambda question: question.waits,
+            row(
+                "enter",
+                "yes, do it",
+                "do what the line names",
+                ARMED,
+                lambda question, _: (Close(lambda: (question.doubt,)),),
+            ),
+        ),
+        group(
+            KeyTheme.SECOND_YES,
+            always,
+            row("escape", "back", "do nothing of it", FREE, lambda *_: (Close(),)),
+        ),
+        FAR,
+        PAGES,
+        FIRST,
+        QUIT,
+    )
+
+
+class Typed(Dialog):
+    """A dialog in which a text is typed; `file_name` is what an editor of one's own calls it."""
+
+    @property
+    def file_name(self) -> str:
+        """What a file that holds the text is called."""
+        return "line.txt"
+
+
+def _edit_outside(dialog: Typed, _: str) -> Effects:
+    field = dialog.field
+    return () if field is None else (EditOutside(field.text, dialog.file_name, field.replace),)
+
+
+OUTSIDE: Group[Typed] = group(
+    KeyTheme.TYPING,
+    always,
+    row("c-o c-x_c-e", "$EDITOR", "go on with the text in your own editor", FREE, _edit_outside),
+)
+
+_DENIALS = frozenset({Purpose.REASON, Purpose.INTERRUPT, Purpose.ALWAYS_DENY})
+LAST_REASONS = 5
+OFFERED = 9  # reasons, as many as there are digits
+
+
+class InputLine(Typed):
     """A line being typed, for the card `number` or none, whatever is selected meanwhile."""
 
-    ask: AskLine
-    number: int | None
-    box: LineInput
+    CHOOSES = True
+
+    def __init__(self, screen: Screen, ask: AskLine, number: int | None) -> None:
+        self._screen = screen
+        self.ask, self.number = ask, number
+        self.box = LineInput(screen.lines[ask.purpose], ask.text)
+        self.offers_seen = OFFERED  # as many of the offered lines as the screen has room for
+
+    @property
+    def field(self) -> LineInput:
+        """What letters are typed into."""
+        return self.box
 
     @property
     def prompt(self) -> str:
         """What the box says before the line."""
+        if self.number is not None and self._screen.selection.ended:
+            return f"#{self.number} has ended, nothing will be sent: "
         prompt, _ = self.ask.purpose.value
         return prompt.format(self.ask.subject or f"#{self.number}")
 
@@ -289,16 +492,122 @@ class Typing:
         return "deny without a reason" if bare else enters
 
     @property
-    def ended_prompt(self) -> str:
-        """What it says once the card has ended."""
-        return f"#{self.number} has ended, nothing will be sent: "
+    def offers(self) -> Sequence[str]:
+        """The reasons that a digit gives, while none is being typed: the last ones first."""
+        if self.ask.purpose not in _DENIALS or self.box.text:
+            return ()
+        last = self._screen.lines[Purpose.REASON][: -LAST_REASONS - 1 : -1]
+        return list(dict.fromkeys([*last, *self._screen.options.reasons]))[:OFFERED]
 
     def typed(self) -> None:
         """Tell what the line is now to what follows it letter by letter."""
         if self.ask.typed is not None:
             self.ask.typed(self.box.text)
 
-    def recall(self, step: int) -> None:
+    def closed(self) -> None:
+        """Keep the line among the earlier lines."""
+        self.box.leave()
+
+    def enter(self) -> Effects:
+        """Do with the line what it was typed for, if its card still waits."""
+        card, number = self._screen.card, self.number
+        waits = self._screen.waits and card is not None and card.number == number
+        if number is not None and not waits:
+            had_ended = f"#{number} had ended: nothing was sent; ↑ in a box finds the line"
+            return Close(), Say(had_ended)
+        text = self.box.text.strip()
+        if self.ask.needs and not text:
+            return (Say(self.ask.needs),)
+        return (Close(lambda: self.ask.then(text)),)
+
+    def give_offer(self, place: int) -> Effects:
+        """Enter one of the offered reasons; one that could not be seen is none."""
+        seen = min(len(self.offers), self.offers_seen)
+        if place >= seen:
+            raise MissingRowError(place + 1, seen, "type a reason, a blank first if it begins so")
+        self.box.insert(self.offers[place])
+        return self.enter()
+
+    def clear(self) -> Effects:
+        """Close the box as if nothing stood in it."""
+        self.box.replace("")
+        self.typed()
+        return (Close(),)
+
+    def recall(self, step: int) -> Effects:
         """Show a line typed before (-1), or after that (+1)."""
         self.box.recall(step)
         self.typed()
+        return ()
+
+    KEYS = (
+        group(
+            KeyTheme.LINE,
+            lambda line: not line.ask.kept,
+            row(
+                "enter",
+                "send",
+                "send the line, or go on to what it would do",
+                LINE,
+                lambda line, _: line.enter(),
+            ),
+        ),
+        group(
+            KeyTheme.LINE,
+            lambda line: bool(line.offers),
+            row(
+                DIGITS,
+                "that reason",
+                "while nothing is typed: deny for that",
+                LINE,
+                lambda line, key: line.give_offer(int(key) - 1),
+            ),
+        ),
+        group(
+            KeyTheme.LINE,
+            lambda line: line.ask.kept,
+            row(
+                "enter",
+                "keep",
+                "keep the line, to go with what you send later: nothing is sent yet",
+                LINE,
+                lambda line, _: line.enter(),
+            ),
+        ),
+        group(
+            KeyTheme.LINE,
+            lambda line: line.ask.typed is not None,
+            row(
+                "escape",
+                "show all",
+                "show all that waits again",
+                FREE,
+                lambda line, _: line.clear(),
+            ),
+        ),
+        group(
+            KeyTheme.LINE,
+            lambda line: line.ask.typed is None,
+            row(
+                "escape",
+                "leave",
+                "send nothing; the line is kept among the earlier ones",
+                FREE,
+                lambda *_: (Close(),),
+            ),
+        ),
+        group(
+            KeyTheme.LINE,
+            always,
+            row(
+                "up",
+                "earlier lines",
+                "the line typed before",
+                FREE,
+                lambda line, _: line.recall(-1),
+            ),
+            row("down", "", "the line typed after", FREE, lambda line, _: line.recall(+1)),
+        ),
+        OUTSIDE,
+        QUIT,
+    )

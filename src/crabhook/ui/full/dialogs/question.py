@@ -1,10 +1,11 @@
 """The dialog for a card's questions: answers in the making, what its keys do, how it is drawn."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from crabhook.desk.replica import Replica
 from crabhook.model.card import Card
-from crabhook.model.decision import Decision, Verdict
+from crabhook.model.decision import Beside, Decision, Verdict
 from crabhook.model.errors import QuestionError
 from crabhook.model.jsontext import Value, object_at, pretty
 from crabhook.model.question import (
@@ -17,9 +18,26 @@ from crabhook.model.question import (
 )
 from crabhook.present.safe import TAB, Speller
 from crabhook.present.summary import brief, is_question
+from crabhook.ui.full.dialog import DIGITS, Go, Group, always, group, row
 from crabhook.ui.full.dialogs import prompts
-from crabhook.ui.full.effects import Effects, Give, Go, Say, reveal
-from crabhook.ui.full.filters import Mode
+from crabhook.ui.full.dialogs.help import KEYS_AND_LEAVE
+from crabhook.ui.full.dialogs.page import (
+    ARMED,
+    FAR,
+    FIRST,
+    FREE,
+    LOOKING,
+    PAGES,
+    QUIT,
+    READ,
+    SEEN,
+    TAKE_BACK,
+    WHOLE,
+    ScreenPage,
+)
+from crabhook.ui.full.effects import Close, Effects, Enter, Give, Say, reveal
+from crabhook.ui.full.screen import Screen
+from crabhook.ui.full.themes import KeyTheme
 from crabhook.ui.text.code import plain_rows
 from crabhook.ui.text.layout import Content, Item, Line, Sheet, framed, hung, page
 from crabhook.ui.text.width import cells
@@ -126,7 +144,7 @@ def tell(question: Question, answer: Answer) -> str:
     return said or ("(a note, no answer)" if answer.note else "")
 
 
-def read_form(card: Card) -> Form | QuestionError | None:
+def read_form(card: Card, _: Replica) -> Form | QuestionError | None:
     """Return a card's form, or why its questions cannot be read; None if it asks none."""
     if card.event.tool is None or not is_question(card.event):
         return None
@@ -136,12 +154,20 @@ def read_form(card: Card) -> Form | QuestionError | None:
         return error
 
 
+def form_of(screen: Screen) -> Form | None:
+    """Return the selected card's form, if it can be read, and still be answered."""
+    if (card := screen.card) is None or Beside.INPUT not in card.choices.beside:
+        return None
+    form = screen.work.begun(card, read_form)
+    return form if isinstance(form, Form) else None
+
+
 def choose_number(form: Form, key: str) -> Effects:
     """Choose the option with that number, or take the choice back; raises MissingRowError."""
     if int(key) > len(form.question.options):
         raise prompts.MissingRowError(int(key), len(form.question.options))
     form.choose(int(key) - 1)
-    return Go(Mode.FORM), reveal(form.draft.cursor + 1)
+    return Enter(), reveal(form.draft.cursor + 1)
 
 
 def choose(form: Form) -> Effects:
@@ -159,12 +185,12 @@ def own_words(form: Form) -> Effects:
         form.say(text)
         return next_question(form) if text and not form.question.several else ()
 
-    return Go(Mode.FORM), prompts.AskLine(prompts.Purpose.WORDS, then, form.draft.words, kept=True)
+    return Enter(), prompts.AskLine(prompts.Purpose.WORDS, then, form.draft.words, kept=True)
 
 
 def remark(form: Form) -> Effects:
     """Type a note beside the answer."""
-    return Go(Mode.FORM), prompts.ask_and_keep(prompts.Purpose.REMARK, form.note, form.draft.note)
+    return Enter(), prompts.ask_and_keep(prompts.Purpose.REMARK, form.note, form.draft.note)
 
 
 _BELOW_OPTIONS = (own_words, remark)
@@ -195,7 +221,7 @@ def enters(form: Form) -> str:
 def next_question(form: Form) -> Effects:
     """Go to the next question; from the last one to the review."""
     if form.current + 1 == len(form.questions):
-        return (Go(Mode.REVIEW),)
+        return Enter(), Go(ReviewPage)
     form.go(+1)
     return ()
 
@@ -205,6 +231,94 @@ def send(form: Form) -> Effects:
     if (updated := form.updated_input()) is None:
         return (Say("nothing is answered yet, so there is nothing to send; esc goes back"),)
     return (Give(Decision(Verdict.ALLOW, updated_input=updated)),)
+
+
+def _with_form(
+    do: Callable[[Form], Effects | None],
+) -> Callable[[ScreenPage, str], Effects | None]:
+    """Return the handler for the selected card's form."""
+    return lambda page, _: None if (form := form_of(page.screen)) is None else do(form)
+
+
+def _choose_number(page: ScreenPage, key: str) -> Effects:
+    form = form_of(page.screen)
+    return () if form is None else choose_number(form, key)
+
+
+def is_open(page: ScreenPage) -> bool:
+    """Whether the questions of the selected card wait for answers."""
+    return page.waits and form_of(page.screen) is not None
+
+
+IN_THE_FORM: Group[ScreenPage] = group(
+    KeyTheme.FORM,
+    lambda page: page.waits,
+    row(
+        "space",
+        "choose",
+        "choose the marked row, or take the choice back",
+        ARMED,
+        _with_form(choose),
+    ),
+    row(
+        "enter",
+        "choose, go on",
+        "choose the marked row, then the next question; after the last, the review",
+        ARMED,
+        _with_form(enter),
+    ),
+)
+ANSWERING: Group[ScreenPage] = group(
+    KeyTheme.ANSWERING,
+    is_open,
+    row(DIGITS, "choose", "choose that option, or take it back", ARMED, _choose_number),
+    row("o", "own words", "answer the question in your own words", ARMED, _with_form(own_words)),
+    row("t", "note", "put a note to the model beside the answer", ARMED, _with_form(remark)),
+    row(
+        "r",
+        "review & send",
+        "see exactly which answers would be sent",
+        FREE,
+        lambda *_: (Enter(), Go(ReviewPage)),
+    ),
+)
+BETWEEN_QUESTIONS: Group[ScreenPage] = group(
+    KeyTheme.QUESTIONS,
+    always,
+    row("left s-tab", "", "the question before", FREE, _with_form(lambda form: form.go(-1))),
+    row("right tab", "", "the question after", FREE, _with_form(lambda form: form.go(+1))),
+    row("escape", "queue", "back to the queue; the answers are kept", FREE, lambda *_: (Close(),)),
+)
+
+
+class ReviewPage(ScreenPage):
+    """The page that shows exactly which answers would be sent."""
+
+    def acts_on(self, card: Hashable, *, marked: bool) -> Hashable:
+        """Return an identity of the card whose answers are reviewed."""
+        return None if card is None else (card, marked, "review")
+
+    KEYS = (
+        TAKE_BACK,
+        group(
+            KeyTheme.REVIEW,
+            lambda page: page.waits and page.may("answer"),
+            row("enter y", "send", "send exactly the answers shown", READ, _with_form(send)),
+        ),
+        LOOKING,
+        group(
+            KeyTheme.OUT,
+            always,
+            row("escape r", "form", "back to the form", FREE, lambda *_: (Close(),)),
+        ),
+        FAR,
+        PAGES,
+        FIRST,
+        WHOLE,
+        SEEN,
+        KEYS_AND_LEAVE,
+        QUIT,
+    )
 
 
 _INDENT = "      "

@@ -4,7 +4,7 @@ A card has a head (who asks, for what, its state), a content that fits the reque
 its risk and context.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 from crabhook.model.card import Card, State
@@ -15,14 +15,28 @@ from crabhook.present.phrases import Clock, joined
 from crabhook.present.safe import Speller, hidden
 from crabhook.present.sentence import sentence
 from crabhook.present.summary import brief, outcome
-from crabhook.ui.full.dialogs.edit import edit_content
-from crabhook.ui.full.dialogs.mcp_form import fill_content
-from crabhook.ui.full.dialogs.plan import changes_page, notes_content
-from crabhook.ui.full.dialogs.prompts import menu_content
-from crabhook.ui.full.dialogs.question import Form, answered_page, form_content, review_page
-from crabhook.ui.full.filters import Mode
+from crabhook.ui.full.dialog import Dialog
+from crabhook.ui.full.dialogs.card import FormPage
+from crabhook.ui.full.dialogs.help import KeysPage
+from crabhook.ui.full.dialogs.mcp_form import FillPage, fill_content, filling_of
+from crabhook.ui.full.dialogs.plan import (
+    NotesPage,
+    changes_page,
+    notes_content,
+    notes_of,
+    plan_before,
+)
+from crabhook.ui.full.dialogs.prompts import InputLine
+from crabhook.ui.full.dialogs.question import (
+    Form,
+    ReviewPage,
+    answered_page,
+    form_content,
+    form_of,
+    review_page,
+)
 from crabhook.ui.full.panes.help import help_content
-from crabhook.ui.full.panes.request import beside, everything_page, request_page
+from crabhook.ui.full.panes.request import beside, request_page
 from crabhook.ui.full.panes.rows import CardRow
 from crabhook.ui.full.panes.viewed import view_content
 from crabhook.ui.full.screen import Screen
@@ -125,58 +139,46 @@ def _about(url: str) -> Iterator[tuple[str, str]]:
             yield "warning", f"! {said}"
 
 
-def _questions(screen: Screen, card: Card, form: Form, mode: Mode) -> layout.Content:
+def _questions(screen: Screen, card: Card, form: Form, page: Dialog) -> layout.Content:
     """Return the answers that are on their way or were given, or else the form, or its review."""
     if (given := screen.answers_given(card)) is not None:
         return answered_page(card, form, given, sent=card.state is not State.WAITING)
-    if mode is Mode.REVIEW:
+    if isinstance(page, ReviewPage):
         return review_page(card, form)
-    return form_content(card, form, focused=mode is Mode.FORM)
+    return form_content(card, form, focused=isinstance(page, FormPage))
 
 
 def card_content(screen: Screen, card: Card) -> layout.Content:
     """Return the way to show the selected card that fits what it asks."""
-    mode = screen.focus.mode
-    if mode is Mode.BOX:  # while a line is typed, its subject stays in view
-        mode = screen.focus.below
-    if (form := screen.form) is not None:
-        return _questions(screen, card, form, mode)
+    page = screen.stack.top
+    if isinstance(page, InputLine):  # while a line is typed, its subject stays in view
+        page = screen.stack.below
+    if (form := form_of(screen)) is not None:
+        return _questions(screen, card, form, page)
     if (asks := server_asks(card.event)) and asks.is_link:
         return link_page(card, asks)
-    if (filling := screen.filling) is not None:
-        return fill_content(card, filling, focused=mode is Mode.FILL)
-    plan, work = screen.plan, screen.work
-    if plan is not None and mode is Mode.NOTES:
-        return notes_content(card, plan)
-    if plan is not None and work.changes.number == card.number and (before := work.before(card)):
-        return changes_page(card, before, plan.plan)
+    if (filling := filling_of(screen)) is not None:
+        return fill_content(card, filling, focused=isinstance(page, FillPage))
+    notes = notes_of(screen)
+    if notes is not None and isinstance(page, NotesPage):
+        return notes_content(card, notes)
+    changes = notes is not None and screen.work.changes.number == card.number
+    if notes is not None and changes and (before := plan_before(screen)):
+        return changes_page(card, before, notes.plan)
     held = screen.answers.held(card.number)
     turn = held.turn if held else 0
-    if screen.focus.doubt is not None:
+    if screen.stack.top.doubt is not None:
         turn = screen.answers.turn + 1  # of the answer that waits for a second yes
     return request_page(screen.given(card), turn)
 
 
-def _everything(screen: Screen) -> layout.Content | None:
-    card = screen.card
-    return everything_page(card, screen.work.surroundings.of(card)) if card else None
-
-
-# The pages over the selected card.
-OVER_THE_CARD: Mapping[Mode, Callable[[Screen], layout.Content | None]] = {
-    Mode.HELP: help_content,
-    Mode.SEARCH: help_content,
-    Mode.CONFIRM: lambda screen: screen.focus.proposal.content() if screen.focus.proposal else None,
-    Mode.MENU: lambda screen: menu_content(screen.focus.menu) if screen.focus.menu else None,
-    Mode.ALL: _everything,
-    Mode.EDIT: lambda screen: edit_content(screen.focus.edit) if screen.focus.edit else None,
-}
-
-
 def content_of(screen: Screen) -> layout.Content | None:
     """Return the content to show; nothing without a card or page."""
-    if (over := OVER_THE_CARD.get(screen.focus.mode)) is not None:
-        return over(screen)
+    top = screen.stack.top
+    if isinstance(top, KeysPage):
+        return help_content(screen, top)
+    if top.COVERS:
+        return top.content()
     if screen.listing is not None:
         return view_content(screen)
     return None if screen.card is None else card_content(screen, screen.card)
@@ -184,7 +186,7 @@ def content_of(screen: Screen) -> layout.Content | None:
 
 def view_of(screen: Screen) -> layout.Detail:
     """Return the window on that content."""
-    over = screen.focus.mode in OVER_THE_CARD or screen.listing is not None
+    over = screen.stack.top.COVERS or screen.listing is not None
     view = screen.page_window if over else screen.card_window
     view.show(content_of(screen) or layout.NOTHING)
     return view

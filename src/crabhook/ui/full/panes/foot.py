@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import groupby, islice
-from operator import attrgetter
+from itertools import islice
+from typing import Any
 
 from crabhook.desk.replica import Replica
 from crabhook.model.card import FeedEntry
@@ -20,13 +20,14 @@ from crabhook.present.summary import (
     summary,
     tool_label,
 )
-from crabhook.ui.full.filters import KeyContext, Mode
+from crabhook.ui.full.dialog import KeyRow
+from crabhook.ui.full.dialogs.help import Palette
+from crabhook.ui.full.dialogs.prompts import InputLine, Proposal
 from crabhook.ui.full.guard import held_against
-from crabhook.ui.full.keyrow import Key
-from crabhook.ui.full.keys import KEYS
 from crabhook.ui.full.panes.card import view_of
 from crabhook.ui.full.panes.rows import machine_cell, machine_width
 from crabhook.ui.full.screen import Screen
+from crabhook.ui.full.text_input import LineInput
 from crabhook.ui.text.layout import Line, Sheet, clip_line, line_cells
 from crabhook.ui.text.width import cells, clip, fit, in_words, wrapped
 
@@ -56,10 +57,6 @@ _FATES = {
     "DECLINED": "refused",
 }
 """How the words look that a decision begins with."""
-_NAMED = [
-    (applies, [*keys])
-    for applies, keys in groupby((key for key in KEYS if key.name), attrgetter("when"))
-]
 
 
 def foot_lines(
@@ -73,11 +70,12 @@ def foot_lines(
     columns, spell = sheet.columns, sheet.spell
     top: list[Line] = []
     cursor = None
-    if screen.focus.field is not None and screen.focus.mode is not Mode.EDIT:
+    dialog = screen.stack.top
+    if isinstance(dialog.field, LineInput):
         typed, cursor = _typed(screen, sheet)
         top.append(typed)
-    if screen.focus.doubt is not None:
-        top = _doubt(in_words(spell)(screen.focus.doubt.sure), columns - 2, feed + 1)
+    if dialog.doubt is not None:
+        top = _doubt(in_words(spell)(dialog.doubt.sure), columns - 2, feed + 1)
     elif notice := _link(screen.desk) or screen.notice.text or screen.last_word:
         rows = wrapped(notice, columns - 2, spell, words=True)
         top += [[("notice", f" {row}")] for row in rows]
@@ -85,12 +83,7 @@ def foot_lines(
     room = max(feed + 1 - len(top), 0)
     news = feed_rows(_feed(screen, room), clock, columns, room, spell)
     news += [[] for _ in range(room - len(news))]
-    context = screen.key_context()
-    proposal = screen.focus.proposal
-    if proposal is not None and view_of(screen).goes_on():  # as the guard of the keys does
-        context = replace(context, enters="last page" if proposal.skimmed else "next page")
-    acting = [key for key in line_keys(context) if not held_against(screen, key)]
-    keys = help_line(acting, columns)
+    keys = help_line(line_keys(screen), columns)
     return [*top, *news, keys][: feed + 2], cursor
 
 
@@ -104,14 +97,12 @@ def _link(desk: Replica) -> str:
 def _typed(screen: Screen, sheet: Sheet) -> tuple[Line, int]:
     """Return the typed line, as much of it as fits around its cursor."""
     columns, spell = sheet.columns, sheet.spell
-    typing, box = screen.focus.typing, screen.focus.field
-    said, text, at = " :" if screen.focus.mode is Mode.PALETTE else " /", "", 0
-    if box is not None:
-        text, at = box.text, box.cursor_position
-    if typing is not None:
-        ended = typing.number is not None and screen.selection.ended
-        said = f" {typing.ended_prompt if ended else typing.prompt}"
-    prompt, before, after = in_words(spell)(said), spell(text[:at]), spell(text[at:])
+    dialog, box = screen.stack.top, screen.stack.top.field
+    text, at = ("", 0) if box is None else (box.text, box.cursor_position)
+    asked = " :" if isinstance(dialog, Palette) else " /"
+    if isinstance(dialog, InputLine):
+        asked = f" {dialog.prompt}"
+    prompt, before, after = in_words(spell)(asked), spell(text[:at]), spell(text[at:])
     most = columns - min(_TYPED, columns // 2)  # a longer prompt leaves no room for typing
     if cells(prompt) > most:
         prompt = f"{clip(prompt, most - 2)}: "
@@ -195,14 +186,20 @@ def _feed_row(
     return row
 
 
-def line_keys(context: KeyContext) -> Sequence[Key]:
-    """Return the keys that make sense now and have a name for the help line."""
-    now = (key for applies, keys in _NAMED if applies(context) for key in keys)
-    told = context.enters
-    return [replace(key, name=told) if told and "enter" in key.keys else key for key in now]
+def line_keys(screen: Screen) -> Sequence[KeyRow[Any]]:
+    """Return the keys that do something now and have a name for the help line."""
+    dialog, enters = screen.stack.top, screen.stack.top.enters
+    if isinstance(dialog, Proposal) and view_of(screen).goes_on():  # as the guard of the keys does
+        enters = "last page" if dialog.skimmed else "next page"
+    acting = [row for row in dialog.rows() if row.name]
+    if screen.card is not None and screen.answers.on_its_way(screen.card.number):
+        acting = [row for row in acting if not held_against(screen, row)]
+    if not enters:
+        return acting
+    return [replace(row, name=enters) if "enter" in row.keys else row for row in acting]
 
 
-def help_line(keys: Sequence[Key], columns: int) -> Line:
+def help_line(keys: Sequence[KeyRow[Any]], columns: int) -> Line:
     """Return the keys of now in one line, as many as fit: those that decide, the last, the rest."""
     told: list[Line] = [[("key", key.shown.split(" ")[0]), ("", f" {key.name}")] for key in keys]
     last = len(told) - 1

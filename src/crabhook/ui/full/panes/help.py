@@ -1,17 +1,23 @@
 """The desk's help, from the table of keys: the keys of the card, the palette, how to begin."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from crabhook.present.safe import Speller
 from crabhook.present.summary import tool_label
-from crabhook.ui.full.filters import KeyContext, Mode
-from crabhook.ui.full.keyrow import Group, Key
-from crabhook.ui.full.keys import KEYS, TABLE
+from crabhook.ui.full.dialog import Dialog, KeyRow
+from crabhook.ui.full.dialogs.card import FormPage, TextPage
+from crabhook.ui.full.dialogs.help import KeySearch, KeysPage, Palette
+from crabhook.ui.full.dialogs.lists import EntryPage, HistoryView, SessionsView
+from crabhook.ui.full.dialogs.mcp_form import FillPage
+from crabhook.ui.full.dialogs.plan import NotesPage
+from crabhook.ui.full.dialogs.prompts import InputLine
+from crabhook.ui.full.dialogs.question import ReviewPage
+from crabhook.ui.full.keys import KEYS, LISTED, Listed, listed
 from crabhook.ui.full.screen import Screen
 from crabhook.ui.options import DeskOptions
-from crabhook.ui.text.layout import Content, Line, Sheet, clip_line, page
+from crabhook.ui.text.layout import Content, Line, Sheet, clip_line
+from crabhook.ui.text.layout import page as text_page
 from crabhook.ui.text.width import fit, wrapped
 
 _KEY_CELLS = 18
@@ -22,141 +28,133 @@ _LAWS = (
     "What had ended before your answer came is not changed by it, and you are told so.",
     "No opinion is never an allow: the agent goes on as if crabhook were not there.",
 )
-_WHERE = {
-    Mode.TEXT: ", in its text",
-    Mode.FORM: ", in its form",
-    Mode.REVIEW: ", before its answers are sent",
-    Mode.FILL: ", in its form",
-    Mode.NOTES: ", on the lines of its plan",
+_WHERE: Mapping[type[Dialog], str] = {
+    TextPage: ", in its text",
+    FormPage: ", in its form",
+    ReviewPage: ", before its answers are sent",
+    FillPage: ", in its form",
+    NotesPage: ", on the lines of its plan",
 }
 
-_OF_A_VIEW = {
-    Mode.SESSIONS: "the sessions",
-    Mode.HISTORY: "the history",
-    Mode.ENTRY: "an entry of the history",
+_OF_A_VIEW: Mapping[type[Dialog], str] = {
+    SessionsView: "the sessions",
+    HistoryView: "the history",
+    EntryPage: "an entry of the history",
 }
 
 
-def help_content(screen: Screen) -> Content:
-    """Return the keys of the selected card, or all keys, or those that match the search."""
-    focus, card = screen.focus, screen.card
-    context = _beneath(screen)
-    sought = focus.finder.words if focus.finder else ()
+def help_content(screen: Screen, page: KeysPage) -> Content:
+    """Return the keys of the dialog below, or all keys, or those that match the search."""
+    below, sought = screen.stack.below, page.words
+    now = listed([(group.theme, group.now(below)) for group in below.KEYS])
 
     def rows(sheet: Sheet) -> Iterator[Line]:
-        if focus.mode is Mode.SEARCH or sought:
-            found = list(_some(lambda title, key: _fits(key, sought, title)))
+        if isinstance(page, KeySearch) or sought:
+            fitting = [key for key in LISTED if _fits(key.row, sought, key.theme)]
             yield [("heading", f" keys with: {sheet.spell(' '.join(sought))}")]
-            yield from key_rows(found, sheet)
-            if not found:
+            yield from key_rows(fitting, sheet)
+            if not fitting:
                 yield [("dim", " no key's words have all of this")]
-        elif focus.all_keys:
+        elif page.all_keys:
             yield [("heading", " all keys")]
-            yield from key_rows(TABLE, sheet)
+            yield from key_rows(LISTED, sheet)
             yield []
             for law in _LAWS:
                 for row in wrapped(law, sheet.columns - 2, str, words=True):
                     yield [("", f" {row}")]
         else:
-            whose = _OF_A_VIEW.get(context.mode, "the desk: nobody waits")
-            if card is not None and context.mode not in _OF_A_VIEW:
-                ended = ", which has ended" if screen.selection.ended else ""
-                where = _WHERE.get(context.mode, "")
-                whose = f"#{card.number} {tool_label(card.event, sheet.spell)}{where}{ended}"
-            yield [("heading", f" keys for {whose}")]
-            yield from key_rows(_some(lambda _, key: key.when(context)), sheet)
+            yield [("heading", f" keys for {_whose(screen, below, sheet)}")]
+            yield from key_rows(now, sheet)
 
-    return page(("help", focus.all_keys, sought, context), rows)
+    card = screen.card and screen.card.number
+    whose = type(below), card, screen.selection.ended
+    return text_page(("help", page.all_keys, sought, whose, tuple(now)), rows)
 
 
-def _beneath(screen: Screen) -> KeyContext:
-    """Return the keys of the mode below the help page."""
-    return replace(screen.key_context(), mode=screen.focus.below)
+def _whose(screen: Screen, below: Dialog, sheet: Sheet) -> str:
+    """Return whose keys the page lists."""
+    if view := _OF_A_VIEW.get(type(below)):
+        return view
+    if (card := screen.card) is None:
+        return "the desk: nobody waits"
+    ended = ", which has ended" if screen.selection.ended else ""
+    where = _WHERE.get(type(below), "")
+    return f"#{card.number} {tool_label(card.event, sheet.spell)}{where}{ended}"
 
 
-def _some(wanted: Callable[[str, Key], bool]) -> Iterator[Group]:
-    title, first = "", False
-    for group in TABLE:
-        if group.title:
-            title, first = group.title, group.first
-        if keys := tuple(key for key in group.keys if wanted(title, key)):
-            yield Group(title, keys, first)
+def key_rows(keys: Iterable[Listed], sheet: Sheet) -> Iterator[Line]:
+    """Return keys, theme by theme."""
+    theme = ""
+    for key in keys:
+        if key.theme != theme:
+            theme = key.theme
+            yield [("label", f" {theme}")]
+        shown = key.row.shown
+        for row in wrapped(key.row.does, sheet.columns - _KEY_CELLS - 4, str, words=True):
+            yield [("key", f"   {shown:<{_KEY_CELLS}} "), ("", row)]
+            shown = ""
 
 
-def key_rows(groups: Iterable[Group], sheet: Sheet) -> Iterator[Line]:
-    """Return keys, group by group, those to know first at the start."""
-    told = ""
-    for group in sorted(groups, key=lambda group: not group.first):
-        if group.title and group.title != told:
-            told = group.title
-            yield [("label", f" {told}")]
-        for key in group.keys:
-            shown = key.shown
-            for row in wrapped(key.does, sheet.columns - _KEY_CELLS - 4, str, words=True):
-                yield [("key", f"   {shown:<{_KEY_CELLS}} "), ("", row)]
-                shown = ""
-
-
-def _fits(key: Key, words: Sequence[str], title: str = "") -> bool:
-    told = f"{key.shown} {key.name} {key.does} {title}".lower()
-    return all(word in told for word in words)
+def _fits(row: KeyRow[Any], words: Sequence[str], theme: str = "") -> bool:
+    text = f"{row.shown} {row.name} {row.does} {theme}".lower()
+    return all(word in text for word in words)
 
 
 # The palette.
 
 
 class Command(NamedTuple):
-    """A key, what it is called, and whether it makes sense now."""
+    """A row of keys, what it is called, and whether it makes sense now."""
 
-    key: Key
+    row: KeyRow[Any]
     name: str
     now: bool
 
 
-def commands(screen: Screen) -> Sequence[Command]:
+def commands(screen: Screen, palette: Palette) -> Sequence[Command]:
     """Return the commands that match the typed words: by name first, then by other words.
 
     Commands that make sense now come first. Digits are left out: each chooses something else. A
     row without a name is called by what it does.
     """
-    finder, context = screen.focus.finder, _beneath(screen)
-    words = finder.words if finder else ()
-    every = (Command(key, key.name.rstrip("…") or key.does, key.when(context)) for key in KEYS)
-    found = [one for one in every if len(one.key.keys) < 9 and _fits(one.key, words)]
+    words, now = palette.finder.words, {id(row) for row in screen.stack.below.rows()}
+    every = (Command(row, row.name.rstrip("…") or row.does, id(row) in now) for row in KEYS)
+    fitting = [each for each in every if len(each.row.keys) < 9 and _fits(each.row, words)]
 
-    def order(one: Command) -> tuple[bool, bool]:
-        return not one.now, not all(word in one.name.lower() for word in words)
+    def order(command: Command) -> tuple[bool, bool]:
+        return not command.now, not all(word in command.name.lower() for word in words)
 
-    return sorted((one for one in found if words or one.now), key=order)
+    return sorted((command for command in fitting if words or command.now), key=order)
 
 
-def marked(screen: Screen) -> Command | None:
+def marked(screen: Screen, palette: Palette) -> Command | None:
     """Return the command that enter would run."""
-    found, finder = commands(screen), screen.focus.finder
-    return found[finder.row(len(found))] if finder and found else None
+    matching = commands(screen, palette)
+    return matching[palette.finder.row(len(matching))] if matching else None
 
 
-def palette_lines(screen: Screen, height: int, columns: int) -> list[Line]:
+def palette_lines(screen: Screen, palette: Palette, height: int, columns: int) -> list[Line]:
     """Return the commands that match, the marked one among them."""
-    found, finder = commands(screen), screen.focus.finder
-    if finder is None or not found:
+    matching = commands(screen, palette)
+    if not matching:
         return [[("dim", "   no command has all of these words")]]
-    at = finder.row(len(found))
+    at = palette.finder.row(len(matching))
     top = max(at - height + 1, 0)
     return [
-        clip_line(_command_line(one, here=place == at), columns)
-        for place, one in enumerate(found[top : top + height], top)
+        clip_line(_command_line(command, here=place == at), columns)
+        for place, command in enumerate(matching[top : top + height], top)
     ]
 
 
-def _command_line(one: Command, *, here: bool) -> Line:
-    style = "chosen" if here else "" if one.now else "dim"
-    does = f"{'' if one.now else ' (not now)'}  {one.key.does}" if one.key.name else ""
+def _command_line(command: Command, *, here: bool) -> Line:
+    style = "chosen" if here else "" if command.now else "dim"
+    later = "" if command.now else " (not now)"
+    does = f"{later}  {command.row.does}" if command.row.name else ""
     return [
         ("mark", " ▸ " if here else "   "),
-        ("key" if one.now else "dim", f"{one.key.shown.split(' ')[0]:<9} "),
-        (style, one.name),
-        ("dim", does or ("" if one.now else " (not now)")),
+        ("key" if command.now else "dim", f"{command.row.shown.split(' ')[0]:<9} "),
+        (style, command.name),
+        ("dim", does or later),
     ]
 
 
@@ -165,17 +163,20 @@ def _command_line(one: Command, *, here: bool) -> Line:
 _TWO_COLUMNS = 76  # columns of a screen from which there are two
 
 
-def offer_lines(screen: Screen, height: int, columns: int, spell: Speller) -> list[Line]:
+def offer_lines(line: InputLine, height: int, columns: int, spell: Speller) -> list[Line]:
     """Return the offered reasons with their digits, as many as there is room for."""
-    focus, beside = screen.focus, 2 if columns >= _TWO_COLUMNS else 1
-    offers = focus.offers[: height * beside]
-    focus.offers_seen, width = len(offers), columns // beside
+    beside = 2 if columns >= _TWO_COLUMNS else 1
+    offers = line.offers[: height * beside]
+    line.offers_seen, width = len(offers), columns // beside
     lines: list[Line] = []
     for row in range(min(height, len(offers))):
-        line: Line = []
+        offered: Line = []
         for place in range(row, len(offers), height):
-            line += [("key", f"   {place + 1} "), ("", fit(spell(offers[place]), width - 5))]
-        lines.append(line)
+            offered += [
+                ("key", f"   {place + 1} "),
+                ("", fit(spell(offers[place]), width - 5)),
+            ]
+        lines.append(offered)
     return lines
 
 

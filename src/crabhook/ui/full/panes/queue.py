@@ -188,7 +188,7 @@ class Selection:
         self._desk = desk
         self._top = 0
         self._scrolled = False  # away from the selected card, until another is selected
-        self._card: Card | None = None
+        self.card: Card | None = None  # the selected card
         self.queue = Queue(desk)
         self.begin()
 
@@ -196,20 +196,15 @@ class Selection:
         """Take the whole queue from the desk; the selection stays."""
         self.queue = Queue(self._desk, self.queue.arranged)
         if self.card is None:
-            self.card = next(iter(self.queue.cards()), None)
+            self._select_card(next(iter(self.queue.cards()), None))
         else:
-            self.card = self._desk.card(self.card.number) or self.card
+            self._select_card(self._desk.card(self.card.number) or self.card)
 
-    @property
-    def card(self) -> Card | None:
-        """The selected card."""
-        return self._card
-
-    @card.setter
-    def card(self, card: Card | None) -> None:
-        if card is None or self._card is None or card.number != self._card.number:
+    def _select_card(self, card: Card | None) -> None:
+        """Select a card, or let the selected card be as it is now."""
+        if card is None or self.card is None or card.number != self.card.number:
             self._scrolled = False
-        self._card = card
+        self.card = card
 
     @property
     def ended(self) -> bool:
@@ -236,14 +231,14 @@ class Selection:
         self.queue.arrange(arranged)
         self._top, self._scrolled = 0, False
         if self.card is not None and self._kept and not self.ended:
-            self.card = next(iter(self.queue.cards()), self.card)
+            self._select_card(next(iter(self.queue.cards()), self.card))
 
     def news(self, card: Card) -> None:
         """Take in a new or changed card."""
         self.queue.news(card.number)
         first = self.card is None and card.state is State.WAITING
         if first or (self.card is not None and self.card.number == card.number):
-            self.card = card
+            self._select_card(card)
 
     def step(self, step: int) -> None:
         """Select the next card down (+1) or up (-1); both ends stop.
@@ -261,15 +256,15 @@ class Selection:
 
     def _select(self, place: int) -> None:
         if queue := self.queue.cards():
-            self.card = queue[min(max(place, 0), len(queue) - 1)]
+            self._select_card(queue[min(max(place, 0), len(queue) - 1)])
         elif self.ended:
-            self.card = None
+            self._select_card(None)
 
     def choose(self, number: int) -> None:
         """Select a card that waits; one that does not changes nothing."""
         card = self._desk.card(number)
         if card is not None and card.state is State.WAITING:
-            self.card = card
+            self._select_card(card)
 
     def pass_over(self, leave: Callable[[Card], object] = lambda _: False) -> None:
         """Select the next card that is not put aside and not to be left, or else the one before."""
@@ -280,7 +275,7 @@ class Selection:
         place = self.queue.place(replace(card, snoozed_until=0.0))
         others = (*range(place, awake), *range(min(place, awake) - 1, -1, -1))
         each = (queue[one] for one in others if queue[one].number != card.number)
-        self.card = next((one for one in each if not leave(one)), card)
+        self._select_card(next((one for one in each if not leave(one)), card))
 
     def scroll(self, step: int) -> None:
         """Show cards further down, or up; the selection stays."""

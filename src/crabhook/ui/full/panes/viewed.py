@@ -23,7 +23,7 @@ from crabhook.present.summary import (
     summary,
     tool_label,
 )
-from crabhook.ui.full.filters import Mode
+from crabhook.ui.full.dialogs.lists import EntryPage, HistoryView, SessionsView
 from crabhook.ui.full.panes.request import asked_rows
 from crabhook.ui.full.panes.rows import QueueRow, machine_cell, machine_width
 from crabhook.ui.full.panes.views import History
@@ -110,7 +110,7 @@ def view_rows(
     """Return the rows of a view that are seen, and how many are above and below them."""
     history, sessions = screen.history, screen.sessions
     names: list[Hashable]
-    if screen.focus.view is Mode.HISTORY:
+    if isinstance(screen.stack.view, HistoryView):
         entries, above, below = history.window(height)
         names = [history.key(entry) for entry, _ in entries]
         lines = past_lines(entries, clock, columns, spell)
@@ -139,7 +139,7 @@ def _nothing(history: History, spell: Speller) -> str:
 def view_title(screen: Screen, spell: Speller) -> str:
     """Return the title of a view: its content and how much of it there is."""
     history = screen.history
-    if screen.focus.view is not Mode.HISTORY:
+    if not isinstance(screen.stack.view, HistoryView):
         return f"Sessions · {len(screen.sessions.rows())} live"
     found = f"{len(history.rows())}{'+' if history.goes_on else ''}"
     wanted = f" · /{spell(history.wanted)} {found} of {history.looked_at}" if history.wanted else ""
@@ -149,10 +149,10 @@ def view_title(screen: Screen, spell: Speller) -> str:
 
 def view_content(screen: Screen) -> Content | None:
     """Return the whole of the selected row."""
-    if screen.focus.view is Mode.SESSIONS:
+    if isinstance(screen.stack.view, SessionsView):
         view = screen.sessions.chosen
         return None if view is None else _session(view, screen.desk.now())
-    whole = screen.history.whole if screen.focus.mode is Mode.ENTRY else None
+    whole = screen.history.whole if isinstance(screen.stack.top, EntryPage) else None
     entry = whole or screen.history.chosen
     return None if entry is None else _entry(entry, whole=whole is not None)
 

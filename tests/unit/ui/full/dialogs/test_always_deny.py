@@ -190,4 +190,4 @@ def test_what_no_rule_decides_has_no_such_key() -> None:
         sitting.ask(tool, tool_input)
         sitting.wait()
         sitting.press("N")
-        assert not sitting.screen.focus.on_page
+        assert not sitting.top.ASKS

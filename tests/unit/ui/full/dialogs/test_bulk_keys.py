@@ -77,7 +77,7 @@ def test_while_cards_are_marked_no_key_decides_the_selected_one() -> None:
     sitting.wait()
     sitting.press("n", "e", "x", "m", "z", "D", "w", "f", "1", "M")
     assert "enter open" in sitting.help_line()
-    assert sitting.screen.focus.typing is None
+    assert sitting.line is None
     assert not sitting.decided()
 
 

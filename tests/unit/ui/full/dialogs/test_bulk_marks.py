@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from crabhook.model.decision import Verdict
-from crabhook.ui.full.dialogs.bulk import Marks, mark_alike, mark_session, refusal
+from crabhook.ui.full.dialogs.bulk import mark_alike, mark_session, refusal
+from crabhook.ui.full.work import Marks
 from tests.support.sitting import QUESTIONS, Sitting, call
 
 

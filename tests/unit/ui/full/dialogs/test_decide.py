@@ -155,7 +155,7 @@ def test_keys_of_other_events_do_nothing() -> None:
     sitting = held("Stop")
     sitting.press("n", "d", "D", "e", "r", "h", "f", "c", "1", "M")
     assert "enter open" in sitting.help_line()
-    assert sitting.screen.focus.typing is None
+    assert sitting.line is None
     sitting.wait(SENT)
     assert not sitting.decided()
     call = asked()

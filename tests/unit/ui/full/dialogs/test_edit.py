@@ -85,7 +85,7 @@ def test_an_event_about_no_tool_has_no_input_to_edit() -> None:
 
 
 def test_an_edit_is_kept_until_it_is_forgotten() -> None:
-    edits, card = Edits(), asked("Bash", {"command": "ls"})
+    edits, card = Edits(Sitting().screen.desk), asked("Bash", {"command": "ls"})
     edits.of(card).editor.insert("x")
     assert edits.of(card).editor.text == "lsx"
     edits.clear()

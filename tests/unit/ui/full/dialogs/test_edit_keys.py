@@ -52,7 +52,7 @@ def test_a_change_of_a_file_is_edited_in_real_lines_and_that_field_alone_is_anot
     before = payload["tool_input"] | {"of tomorrow": [1, True]}
     sitting.wait()
     sitting.press("e")
-    edit = sitting.screen.focus.edit
+    edit = sitting.edit
     assert edit is not None
     assert edit.editor.text == before[field]
     for line in before[field].split("\n"):
@@ -83,7 +83,7 @@ def test_in_json_the_cursor_begins_behind_the_first_value(tool_input: object, ma
     sitting.ask(tool_name="mcp__db__query", tool_input=tool_input)
     sitting.wait()
     sitting.press("e")
-    edit = sitting.screen.focus.edit
+    edit = sitting.edit
     assert edit is not None
     here = edit.editor.document
     assert f"{here.text_before_cursor}|{here.text_after_cursor}" == marked
@@ -148,7 +148,7 @@ def test_all_of_a_change_of_a_file_can_be_edited_as_json() -> None:
     sitting.ask("Write", {"file_path": "/a", "content": "one\ntwo\n"})
     sitting.wait()
     sitting.press("E")
-    edit = sitting.screen.focus.edit
+    edit = sitting.edit
     assert edit is not None
     assert (edit.subject, edit.file_name) == ("input", "input.json")
     edit.editor.replace('{"file_path": "/b", "content": ""}')
@@ -166,8 +166,8 @@ def test_what_was_begun_as_lines_and_as_json_is_kept_apart() -> None:
     for key, typed, name in (("e", "x", "text.py"), ("E", " ", "input.json")):
         sitting.press(key)
         sitting.type(typed)
-        assert sitting.screen.focus.edit is not None
-        assert sitting.screen.focus.edit.file_name == name
+        assert sitting.edit is not None
+        assert sitting.edit.file_name == name
         sitting.press("escape")
         sitting.wait()
     sitting.press("e")
@@ -245,8 +245,8 @@ def test_an_edited_allow_can_be_taken_back_and_the_edit_is_still_there() -> None
     sitting.wait(SENT)
     assert not sitting.decided()
     sitting.press("e")
-    assert sitting.screen.focus.edit is not None
-    assert sitting.screen.focus.edit.editor.text == "ls -lx"
+    assert sitting.edit is not None
+    assert sitting.edit.editor.text == "ls -lx"
 
 
 def test_from_the_difference_one_goes_back_to_the_text() -> None:
@@ -268,8 +268,8 @@ def test_what_cannot_be_sent_is_said_and_kept() -> None:
     sitting.press("e", "pagedown", "end", "backspace", "c-s")
     assert "ctrl-s see the change" in sitting.help_line()
     assert "JSON" in sitting.screen.notice.text
-    assert sitting.screen.focus.edit is not None
-    assert sitting.screen.focus.edit.editor.text == '{\n  "file_path": "/a"\n'
+    assert sitting.edit is not None
+    assert sitting.edit.editor.text == '{\n  "file_path": "/a"\n'
 
 
 def test_an_edit_that_changes_nothing_is_not_sent() -> None:
@@ -346,8 +346,8 @@ def test_the_operators_own_editor_is_asked_for_the_text_and_its_answer_is_taken(
     assert errand is not None
     assert (errand.text, errand.file_name) == ("ls -l", "command.sh")
     errand.done("ls\n-a")
-    assert sitting.screen.focus.edit is not None
-    assert sitting.screen.focus.edit.editor.text == "ls\n-a"
+    assert sitting.edit is not None
+    assert sitting.edit.editor.text == "ls\n-a"
 
 
 def test_a_line_in_the_box_can_go_to_the_operators_own_editor_too() -> None:
@@ -360,8 +360,8 @@ def test_a_line_in_the_box_can_go_to_the_operators_own_editor_too() -> None:
     errand = sitting.controller.take_errand()
     assert errand is not None
     errand.done("because\nof this")
-    assert sitting.screen.focus.typing is not None
-    assert sitting.screen.focus.typing.box.text == "because of this"
+    assert sitting.line is not None
+    assert sitting.line.box.text == "because of this"
 
 
 def test_a_secret_is_not_covered_from_whoever_edits_it() -> None:

@@ -55,8 +55,8 @@ async def test_what_the_editor_leaves_is_in_the_screens_own(
     sitting = editing()
     sitting.press("c-o")
     await run(sitting)
-    assert sitting.screen.focus.edit is not None
-    assert sitting.screen.focus.edit.editor.text == "ls -l /tmp"
+    assert sitting.edit is not None
+    assert sitting.edit.editor.text == "ls -l /tmp"
     assert sitting.controller.take_errand() is None
 
 

@@ -26,7 +26,7 @@ def body(sitting: Sitting, rows: int, *, ascii_alone: bool = False) -> str:
     assert content is not None
     view.show(content)
     text = shown(view.rows(Sheet(60, safe_ascii if ascii_alone else safe), rows))
-    return f"{own_ascii(text) if ascii_alone else text}\n[{sitting.screen.key_context().enters}]"
+    return f"{own_ascii(text) if ascii_alone else text}\n[{sitting.top.enters}]"
 
 
 def asked() -> Sitting:

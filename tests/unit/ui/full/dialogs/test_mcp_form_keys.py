@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from crabhook.model.actor import OrderKind
 from crabhook.model.decision import Verdict
 from crabhook.model.order import Order
-from crabhook.ui.full.filters import Mode
+from crabhook.ui.full.dialogs.mcp_form import FillPage
 from tests.support.sitting import Sitting
 
 SAMPLE = json.loads(
@@ -62,19 +62,19 @@ def test_a_text_is_typed_and_checked_at_its_field() -> None:
     sitting.type("0")
     sitting.press("enter")
     assert "less than the minimum" in sitting.text()
-    assert sitting.screen.filling is not None
-    assert sitting.screen.filling.entry.asked.name == "count"
+    assert sitting.filling is not None
+    assert sitting.filling.entry.asked.name == "count"
     sitting.press("enter", "backspace")
     sitting.type("7")
     sitting.press("enter")
-    assert sitting.screen.filling.content() == {"count": 7}
-    assert sitting.screen.filling.entry.asked.name == "why"
+    assert sitting.filling.content() == {"count": 7}
+    assert sitting.filling.entry.asked.name == "why"
 
 
 def test_what_is_missing_is_led_to_and_nothing_is_sent() -> None:
     sitting = at_a_form()
     sitting.press("a")
-    assert sitting.screen.focus.mode is Mode.FILL
+    assert isinstance(sitting.top, FillPage)
     assert "stage: it is required" in sitting.text()
     sitting.press("space", "a")
     assert "count: it is required" in sitting.text()
@@ -90,7 +90,7 @@ def test_a_form_whose_rules_are_broken_between_fields_is_not_sent() -> None:
     sitting.press("enter")
     sitting.type("x")
     sitting.press("enter", "a")
-    assert sitting.screen.focus.mode is Mode.FILL
+    assert isinstance(sitting.top, FillPage)
     assert "'b' is a dependency of 'a'" in sitting.text()
 
 
@@ -121,8 +121,8 @@ def test_keys_before_arming_fill_in_nothing() -> None:
     sitting = Sitting()
     sitting.desk.ask(SAMPLE)
     sitting.press("enter", "space", "1", "enter", "a", "y")
-    assert sitting.screen.filling is not None
-    assert not sitting.screen.filling.content()
+    assert sitting.filling is not None
+    assert not sitting.filling.content()
     assert not sitting.decided()
 
 
@@ -142,8 +142,8 @@ def test_what_was_filled_in_is_kept_while_another_card_is_looked_at() -> None:
     sitting.press("down")
     assert sitting.card.number == other
     sitting.press("up")
-    assert sitting.screen.filling is not None
-    assert sitting.screen.filling.content() == {"stage": "live"}
+    assert sitting.filling is not None
+    assert sitting.filling.content() == {"stage": "live"}
 
 
 def test_a_form_that_ends_while_it_is_reviewed_is_not_sent() -> None:

@@ -6,8 +6,7 @@ import pytest
 
 from crabhook.present.safe import safe
 from crabhook.ui.full.dialogs.prompts import Beneath, Choice, Menu, MissingRowError, menu_content
-from crabhook.ui.full.effects import Say
-from crabhook.ui.full.focus import Focus
+from crabhook.ui.full.effects import Close, Say
 from crabhook.ui.text.layout import Sheet, line_cells
 
 SAID = Say("chosen")
@@ -41,14 +40,13 @@ def test_rows_are_numbered_as_far_as_digits_go_and_the_marked_one_is_marked() ->
 
 def test_choosing_does_what_the_row_is_for_and_nothing_else() -> None:
     done: list[int] = []
-    focus = Focus()
-    focus.open_menu(menu_of(3, done))
+    menu = menu_of(3, done)
     for place in (3, -1):
         with pytest.raises(MissingRowError, match="only 3 rows"):
-            focus.pick(place)
-    assert focus.menu is not None
-    assert focus.pick(1) == (SAID,)
-    assert focus.menu is None
+            menu.pick(place)
+    (close,) = menu.pick(1)
+    assert isinstance(close, Close)
+    assert close.then() == (SAID,)
     assert done == [2]
 
 
@@ -101,9 +99,6 @@ def test_a_list_that_is_still_empty_can_be_stood_in() -> None:
     menu.move(1)
     assert menu.cursor == 0
     assert shown(menu) == ["soon"]
-    focus = Focus()
-    focus.open_menu(menu)
     with pytest.raises(MissingRowError, match="nothing to choose from yet"):
-        focus.pick(0)
-    assert focus.pick() == ()
-    assert focus.menu is menu
+        menu.pick(0)
+    assert menu.pick() == ()

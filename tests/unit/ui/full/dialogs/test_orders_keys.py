@@ -25,7 +25,7 @@ def at_the_list(**options: object) -> Sitting:
 
 def choose(sitting: Sitting, row: str) -> None:
     """Choose the row that begins so."""
-    menu = sitting.screen.focus.menu
+    menu = sitting.menu
     assert menu is not None
     place = next(at for at, one in enumerate(menu.choices) if one.ours.startswith(row))
     for _ in range(place):
@@ -57,7 +57,7 @@ def test_any_event_that_can_be_held_is_in_a_list_of_its_own() -> None:
     sitting = at_the_list()
     choose(sitting, "hold another event of this session")
     sitting.wait()
-    menu = sitting.screen.focus.menu
+    menu = sitting.menu
     assert menu is not None
     assert {one.ours for one in menu.choices} == {
         f"hold {name}" for name in sitting.desk.holdable()
@@ -71,7 +71,7 @@ def test_any_event_that_can_be_held_is_in_a_list_of_its_own() -> None:
 def test_the_events_held_most_come_first_and_those_of_one_name_together() -> None:
     sitting = at_the_list()
     choose(sitting, "hold another event of every session")
-    menu = sitting.screen.focus.menu
+    menu = sitting.menu
     assert menu is not None
     names = [name for name, _ in groupby(one.ours.removeprefix("hold ") for one in menu.choices)]
     assert len(names) == len(set(names))
@@ -156,6 +156,10 @@ def test_a_row_chosen_before_the_list_was_read_orders_nothing() -> None:
     assert not sitting.desk.orders()
 
 
+def is_away(sitting: Sitting) -> bool:
+    return any(order.kind is OrderKind.AWAY for order in sitting.screen.desk.orders())
+
+
 def test_away_lets_everything_go_back_after_it_was_said_how_much_that_is() -> None:
     sitting = Sitting()
     sitting.ask()
@@ -163,10 +167,10 @@ def test_away_lets_everything_go_back_after_it_was_said_how_much_that_is() -> No
     sitting.wait()
     sitting.press("b", "enter", "enter")
     assert "2 waiting requests go back" in sitting.text()
-    assert not sitting.screen.key_context().away
+    assert not is_away(sitting)
     sitting.wait()
     sitting.press("y")
-    assert sitting.screen.key_context().away
+    assert is_away(sitting)
     assert sitting.rows_of_text()[0].startswith(" AWAY")
     assert not sitting.desk.waiting()
     assert not sitting.decided()  # nobody decided: there was no opinion
@@ -201,10 +205,10 @@ def test_more_that_waits_makes_away_another_page() -> None:
     sitting.wait()
     sitting.ask(session_id="b")
     sitting.press("y")
-    assert not sitting.screen.key_context().away
+    assert not is_away(sitting)
     sitting.wait()
     sitting.press("y")
-    assert sitting.screen.key_context().away
+    assert is_away(sitting)
 
 
 def test_orders_can_be_given_with_nobody_waiting() -> None:

@@ -74,7 +74,7 @@ def test_a_plan_that_is_no_text_is_none() -> None:
     desk = PlayedDesk()
     desk.ask(call("ExitPlanMode", {"plan": ["x"]}))
     assert plan_of(desk.waiting()[0]) == ""
-    assert Sitting(desk=desk).screen.plan is None
+    assert Sitting(desk=desk).plan is None
 
 
 def test_the_line_that_a_note_is_typed_about_stays_marked_in_view() -> None:

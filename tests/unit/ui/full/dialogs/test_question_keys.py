@@ -37,10 +37,10 @@ def test_questions_that_were_answered_already_are_only_shown() -> None:
         sitting.desk.order(Order(OrderKind.HOLD, name))
         sitting.ask("AskUserQuestion", QUESTIONS, hook_event_name=name)
         sitting.wait()
-        assert sitting.screen.form is None
+        assert sitting.form is None
         sitting.press("1", "o", "t")
         assert "enter open" in sitting.help_line()
-        assert sitting.screen.focus.typing is None
+        assert sitting.line is None
 
 
 @pytest.mark.parametrize(

@@ -131,12 +131,12 @@ def test_forms_are_kept_by_card_until_they_are_forgotten() -> None:
     sitting = Sitting()
     sitting.ask("AskUserQuestion", QUESTIONS)
     work = sitting.screen.work
-    first = work.about(sitting.card).form
+    first = work.begun(sitting.card, read_form)
     assert isinstance(first, Form)
     first.choose(0)
-    assert work.about(sitting.card).form is first
+    assert work.begun(sitting.card, read_form) is first
     work.forget(sitting.card.number)
-    anew = work.about(sitting.card).form
+    anew = work.begun(sitting.card, read_form)
     assert isinstance(anew, Form)
     assert anew.answers() == {}
 
@@ -144,15 +144,15 @@ def test_forms_are_kept_by_card_until_they_are_forgotten() -> None:
 def test_a_card_that_asks_nothing_has_neither_form_nor_error() -> None:
     sitting = Sitting()
     sitting.ask()
-    assert read_form(sitting.card) is None
-    assert sitting.screen.form is None
-    assert Sitting().screen.form is None
+    assert read_form(sitting.card, sitting.screen.desk) is None
+    assert sitting.form is None
+    assert Sitting().form is None
 
 
 def test_a_card_whose_questions_cannot_be_read_says_why() -> None:
     sitting = Sitting()
     sitting.ask("AskUserQuestion", {"questions": 3})
-    assert sitting.screen.form is None
-    error = read_form(sitting.card)
+    assert sitting.form is None
+    error = read_form(sitting.card, sitting.screen.desk)
     assert isinstance(error, QuestionError)
     assert "questions" in str(error)

@@ -19,7 +19,7 @@ SHEET = Sheet(78, safe)
 def opened(tool_input: Any = None) -> tuple[Sitting, Form]:
     sitting = Sitting()
     sitting.ask("AskUserQuestion", QUESTIONS if tool_input is None else tool_input)
-    form = sitting.screen.form
+    form = sitting.form
     assert form is not None
     return sitting, form
 

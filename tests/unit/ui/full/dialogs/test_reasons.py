@@ -38,7 +38,8 @@ def last_reason(sitting: Sitting) -> str:
 def test_the_last_reasons_come_first_each_once_then_the_owners() -> None:
     sitting = denied(("one", "two", "three", "two", "four", "five", "six"))
     sitting.press("d")
-    offers = list(sitting.screen.focus.offers)
+    assert sitting.line is not None
+    offers = list(sitting.line.offers)
     assert offers == ["six", "five", "four", "two", "three", *OWN]
     shown = sitting.text()
     assert all(f" {place} {said[:9]}" in shown for place, said in enumerate(offers, 1))

@@ -37,7 +37,7 @@ def at_the_list(**options: object) -> Sitting:
 
 
 def menu_of(sitting: Sitting) -> Menu:
-    menu = sitting.screen.focus.menu
+    menu = sitting.menu
     assert menu is not None
     return menu
 
@@ -159,5 +159,5 @@ def test_a_session_is_held_whole_from_the_list() -> None:
 def test_without_any_session_the_key_says_so() -> None:
     sitting = Sitting()
     sitting.press("S")
-    assert sitting.screen.focus.menu is None
+    assert sitting.menu is None
     assert "no session was heard of yet" in "\n".join(sitting.rows_of_text())

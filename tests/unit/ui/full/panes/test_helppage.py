@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
 import pytest
 
 from crabhook.present.safe import safe
-from crabhook.ui.full.filters import Mode
-from crabhook.ui.full.keys import KEYS, TABLE
-from crabhook.ui.full.panes.foot import help_line, line_keys
+from crabhook.ui.full.dialogs.card import FormPage, QueueView
+from crabhook.ui.full.keys import KEYS, LISTED
+from crabhook.ui.full.panes.foot import help_line
 from crabhook.ui.full.panes.help import key_rows
 from crabhook.ui.text.layout import Sheet, line_cells
-from tests.support.key_contexts import CONTEXTS
+from tests.support.moments import moments
 from tests.support.sitting import QUESTIONS, Sitting
 
 if TYPE_CHECKING:
-    from crabhook.ui.full.keyrow import Key
+    from typing import Any
+
+    from crabhook.ui.full.dialog import KeyRow
 
 
 def page(columns: int) -> str:
-    lines = key_rows(TABLE, Sheet(columns, safe))
+    lines = key_rows(LISTED, Sheet(columns, safe))
     return "\n".join("".join(text for _, text in line) for line in lines)
 
 
@@ -31,8 +32,8 @@ def test_every_key_of_the_table_is_on_the_page() -> None:
     shown = page(120)
     for key in KEYS:
         assert f"{key.shown:<18} {key.does}" in shown
-    for group in TABLE:
-        assert group.title in shown
+    for key in LISTED:
+        assert key.theme in shown
 
 
 def test_the_page_tells_nothing_that_is_not_in_the_table_but_the_laws() -> None:
@@ -54,9 +55,9 @@ def test_a_narrow_page_wraps_and_loses_no_word(columns: int) -> None:
 
 
 @cache
-def lines() -> set[tuple[Key, ...]]:
+def lines() -> set[tuple[KeyRow[Any], ...]]:
     """Return the keys of every help line there can be."""
-    return {tuple(line_keys(moment)) for moment in CONTEXTS}
+    return {tuple(row for row in dialog.rows() if row.name) for _, dialog in moments()}
 
 
 @pytest.mark.parametrize("columns", [24, 40, 80, 200])
@@ -91,15 +92,16 @@ def test_the_page_has_the_keys_of_what_is_selected_then_all() -> None:
     sitting.press("?")
     mine = sitting.text()
     assert "keys for #1 AskUserQuestion, in its form" in mine
-    context = replace(sitting.screen.key_context(), mode=Mode.FORM)
-    told = {f"{key.shown:<18} {key.does}": key.when(context) for key in KEYS}
-    told |= {f"{key.shown:<18} {key.does}": True for key in KEYS if key.when(context)}
-    shown = {row.strip() for row in mine.split("\n")}
-    assert {text for text in told if text in shown} == {text for text in told if told[text]}
+    every, now = (
+        {f"{row.shown:<18} {row.does}" for row in rows}
+        for rows in (KEYS, sitting.screen.stack.below.rows())
+    )
+    shown = {line.strip() for line in mine.split("\n")}
+    assert every & shown == now
     sitting.press("?")
     assert "at a stop: let the agent stop" in sitting.text()
     sitting.press("q")
-    assert sitting.screen.focus.mode is Mode.FORM
+    assert isinstance(sitting.top, FormPage)
 
 
 def test_the_page_fills_the_screen_at_every_size() -> None:
@@ -123,7 +125,7 @@ def test_keys_are_found_by_their_words_while_they_are_typed() -> None:
     assert "allow, and tell the model" not in sitting.text()
     assert sitting.draw().cursor is not None
     sitting.press("enter", "escape")
-    assert sitting.screen.focus.mode is Mode.QUEUE
+    assert isinstance(sitting.top, QueueView)
     assert not sitting.decided()
 
 

@@ -13,7 +13,8 @@ from crabhook.desk.commands import KeepRule
 from crabhook.desk.updates import Offering
 from crabhook.model.decision import Decision, Verdict
 from crabhook.server.core import history
-from crabhook.ui.full.filters import Mode
+from crabhook.ui.full.dialogs.card import QueueView
+from crabhook.ui.full.dialogs.lists import EntryPage, HistoryView
 from tests.support.offering import NARROW
 from tests.support.sitting import QUESTIONS, Sitting
 
@@ -146,9 +147,9 @@ def test_one_entry_is_opened_whole_with_what_was_asked_and_what_was_allowed() ->
     shown = sitting.text()
     for told in ("ALLOWED edited · by operator", "without force", "git push --force", "record"):
         assert (told in shown) is (told != "record"), told  # no record is kept here
-    assert sitting.screen.focus.mode is Mode.ENTRY
+    assert isinstance(sitting.top, EntryPage)
     sitting.press("escape")
-    assert sitting.screen.focus.mode is Mode.HISTORY
+    assert isinstance(sitting.top, HistoryView)
 
 
 def test_a_rule_is_made_of_an_entry() -> None:
@@ -169,7 +170,7 @@ def test_a_rule_is_made_of_an_entry() -> None:
     sitting.press("enter")
     assert [one.entry for one in kept if isinstance(one, KeepRule)] == [entry.id]
     assert sitting.desk.rules[0][0] == entry.id
-    assert sitting.screen.focus.mode is Mode.HISTORY
+    assert isinstance(sitting.top, HistoryView)
 
 
 def test_nothing_that_has_ended_is_said() -> None:
@@ -177,7 +178,7 @@ def test_nothing_that_has_ended_is_said() -> None:
     sitting.press("H")
     assert "nothing has ended yet" in sitting.text()
     sitting.press("enter", "A", "Q")
-    assert sitting.screen.focus.mode is Mode.QUEUE
+    assert isinstance(sitting.top, QueueView)
 
 
 def test_a_view_with_no_row_shows_nothing_of_what_was_looked_at_before() -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from crabhook.model.decision import Verdict
-from crabhook.ui.full.filters import Mode
+from crabhook.ui.full.dialogs.card import FormPage
+from crabhook.ui.full.dialogs.help import Palette
+from crabhook.ui.full.dialogs.prompts import InputLine
 from crabhook.ui.full.keys import KEYS
 from crabhook.ui.full.panes.help import commands
 from tests.support.sitting import QUESTIONS, Sitting
@@ -35,7 +37,7 @@ def test_a_command_that_asks_for_a_line_asks_for_it() -> None:
     sitting = at_a_card()
     choose(sitting, "deny")
     assert "deny #1" in sitting.text()
-    assert sitting.screen.focus.mode is Mode.BOX
+    assert isinstance(sitting.top, InputLine)
 
 
 def test_what_is_pasted_as_keys_runs_nothing() -> None:
@@ -72,9 +74,10 @@ def test_every_command_is_found_by_its_name() -> None:
     sitting.press(":")
     for key in KEYS:
         if key.name and len(key.keys) < 9:
-            sitting.screen.focus.open_palette(sitting.desk.now())
+            palette = Palette(sitting.desk.now())
+            sitting.controller.perform((palette,))
             sitting.type(key.name)
-            assert key in [one.key for one in commands(sitting.screen)]
+            assert any(command.row is key for command in commands(sitting.screen, palette))
 
 
 def test_letters_are_typed_and_escape_leaves_all_as_it_was() -> None:
@@ -94,7 +97,7 @@ def test_the_form_is_where_it_was() -> None:
     sitting.wait()
     choose(sitting, "own words")
     assert "in your own words" in sitting.text()
-    assert sitting.screen.focus.below is Mode.FORM
+    assert isinstance(sitting.screen.stack.below, FormPage)
 
 
 @pytest.mark.parametrize("text", ["\x1b[2J", "\u202e", "x" * 5000])
