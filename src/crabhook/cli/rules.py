@@ -13,10 +13,9 @@ from crabhook.cli.arguments import (
     say_whose,
     when,
 )
-from crabhook.cli.commands import declare, options_of
+from crabhook.cli.commands import actions
 from crabhook.cli.consent import consent, described, write_rules
 from crabhook.cli.past import run_suggest
-from crabhook.model.errors import CrabhookError
 from crabhook.model.event import Event, ToolCall
 from crabhook.policy.calls.parts import CallKind, canonical, kind_of
 from crabhook.policy.evaluate import Policy
@@ -90,16 +89,6 @@ def hold(policy: Policy, table: Path, project: Path) -> tuple[list[str], int]:
                 f"  expected {expected}, got {verdict_of(ruling)}: {ruling.why}"
             )
     return failures, number
-
-
-def run(arguments: argparse.Namespace) -> int:
-    """Do it; return 0, or 1 after a refusal or a failed test."""
-    try:
-        code: int = arguments.act(arguments)
-    except CrabhookError as error:
-        sys.stderr.write(f"crabhook rules: {' '.join(safe_lines(str(error)))}\n")
-        return 1
-    return code
 
 
 def _list(arguments: argparse.Namespace) -> int:
@@ -202,34 +191,23 @@ def _trust(arguments: argparse.Namespace) -> int:
     return 0
 
 
-_ACTS = {
-    "list": _list,
-    "add": _add,
-    "remove": _remove,
-    "test": _test,
-    "explain": _explain,
-    "suggest": run_suggest,
-    "trust": _trust,
-    "push": push_rules,
-    "pull": pull_rules,
-}
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare what can be done with rules."""
-    parser.set_defaults(act=_list, project=None)
-    actions = parser.add_subparsers(
-        dest="action", metavar="ACTION", help="what to do with them (default: list)"
-    )
-    verdicts = [str(verdict) for verdict in RuleVerdict]
-    values = {"verdicts": verdicts, "moment": moment, "when": when, "count": count}
-    for name, about in options_of("rules").items():
-        options = dict(about)
-        action = actions.add_parser(name, help=options.pop("help"))
-        action.set_defaults(act=_ACTS[name])
-        declare(options, values, action)
-
-
 def say(text: str) -> None:
     """Print lines that may have an agent's or a project's own words."""
     sys.stdout.writelines(f"{line}\n" for line in safe_lines(text))
+
+
+rules = actions(
+    "rules",
+    {
+        "list": _list,
+        "add": _add,
+        "remove": _remove,
+        "test": _test,
+        "explain": _explain,
+        "suggest": run_suggest,
+        "trust": _trust,
+        "push": push_rules,
+        "pull": pull_rules,
+    },
+    {"verdicts": [*map(str, RuleVerdict)], "moment": moment, "when": when, "count": count},
+)

@@ -1,6 +1,5 @@
 """`crabhook rules`: what a person does with rules, on real files."""
 
-import argparse
 import os
 import subprocess
 import sys
@@ -8,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.cli import rules
+from crabhook.cli import main
 from tests.support.typist import Typist, agree
 
 
@@ -39,9 +38,7 @@ def trust(answer: str, *options: str) -> tuple[int, str]:
 
 
 def call(*words: str) -> int:
-    parser = argparse.ArgumentParser(prog="crabhook rules")
-    rules.add_arguments(parser)
-    return rules.run(parser.parse_args(words))
+    return main(["rules", *words])
 
 
 def agreed(*words: str, answer: str = "y\n") -> tuple[int, str]:

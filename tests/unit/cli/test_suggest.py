@@ -1,6 +1,5 @@
 """`crabhook rules suggest`: from a real record to a rule in a real file."""
 
-import argparse
 import json
 import os
 import shlex
@@ -11,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.cli import past, rules
+from crabhook.cli import main, past
 from crabhook.store.record import Entry
 from tests.support.typist import agree
 from tests.unit.cli.pastrecord import decided, write
@@ -44,9 +43,7 @@ LISTS = [f"ls {number}" for number in range(4)]
 
 
 def call(*words: str) -> int:
-    parser = argparse.ArgumentParser(prog="crabhook rules")
-    rules.add_arguments(parser)
-    return rules.run(parser.parse_args(words))
+    return main(["rules", *words])
 
 
 def agreed(*words: str) -> tuple[int, str]:
