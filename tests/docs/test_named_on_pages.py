@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from crabhook.cli import parser_of
-from crabhook.cli.commands import COMMANDS, words_of
+from crabhook.cli.commands import COMMANDS, subcommands, words_of
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
@@ -20,6 +20,19 @@ def test_every_option_that_a_page_gives_to_a_command_is_one(page: Path) -> None:
     for name, rest in COMMAND.findall(page.read_text(encoding="utf-8")):
         given = re.findall(r"(?<![\w-])--[a-z-]+", QUOTED.sub("", rest))
         assert set(given) <= known[name], f"crabhook {name}{rest}"
+
+
+SPOKEN = re.compile(r"(?:`|\$ )crabhook ([a-z][a-z-]*)(?: ([a-z][a-z-]*))?")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_command_that_a_page_names_is_one(page: Path) -> None:
+    actions = {name: subcommands(parser_of(name)[0]) for name in COMMANDS} | {"help": {}}
+    for name, action in SPOKEN.findall(page.read_text(encoding="utf-8")):
+        assert name in actions, f"crabhook {name}"
+        assert not (actions[name] and action) or action in actions[name], (
+            f"crabhook {name} {action}"
+        )
 
 
 PACKAGES = "|".join(
