@@ -190,8 +190,13 @@ def _cut_before(history: History, begins: int) -> Cut | None:
 
 
 def _remark(record: Record, latest: str, verified: Verified) -> None:
-    if record.kind == RecordKind.CHECKPOINT and (untrue := _untrue(record)):
-        verified.fault(record.seq, f"this checkpoint cannot be true: {untrue}")
+    if record.kind == RecordKind.CHECKPOINT:
+        try:
+            untrue = cut_of(record.body).untrue(record.at)
+        except (ValueError, KeyError, TypeError):
+            untrue = "it does not say what was removed"
+        if untrue:
+            verified.fault(record.seq, f"this checkpoint cannot be true: {untrue}")
     if record.kind == RecordKind.GAP:
         why = str(record.data().get("why", "a gap that does not say why"))
         verified.lost |= re.search(r'"lost":[1-9]', str(record.body)) is not None
@@ -199,13 +204,6 @@ def _remark(record: Record, latest: str, verified: Verified) -> None:
     elif str(record.at) < latest:
         what = f"the clock was set back: {record.at} follows {latest}"
         verified.fault(record.seq, what, noted=True)
-
-
-def _untrue(record: Record) -> str:
-    try:
-        return cut_of(record.body).untrue(record.at)
-    except (ValueError, KeyError, TypeError):
-        return "it does not say what was removed"
 
 
 def _compare(

@@ -194,7 +194,11 @@ def _verdict(words: common.ReplyDraft, way: events.Way, event: Event, decision: 
         case events.Way.SILENCE:
             words.pass_on(decision)
         case events.Way.PERMISSION:
-            _permission(words, event, decision)
+            words.specific["permissionDecision"] = str(decision.verdict)
+            if decision.reason:
+                words.specific["permissionDecisionReason"] = decision.reason
+            if (updated := _updated_input(event, decision)) is not None:
+                words.specific["updatedInput"] = updated
         case events.Way.DECISION:
             _decision(words, event, decision)
         case events.Way.BLOCK:
@@ -206,14 +210,6 @@ def _verdict(words: common.ReplyDraft, way: events.Way, event: Event, decision: 
             words.specific |= {"action": decision.verdict.value, **content}
         case events.Way.RETRY:
             words.specific["retry"] = True
-
-
-def _permission(words: common.ReplyDraft, event: Event, decision: Decision) -> None:
-    words.specific["permissionDecision"] = str(decision.verdict)
-    if decision.reason:
-        words.specific["permissionDecisionReason"] = decision.reason
-    if (updated := _updated_input(event, decision)) is not None:
-        words.specific["updatedInput"] = updated
 
 
 def _decision(words: common.ReplyDraft, event: Event, decision: Decision) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from crabhook.model.card import Stance
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Event
-from crabhook.model.json_source import Json, Number
+from crabhook.model.json_source import Number
 from crabhook.model.jsontext import object_at
 from crabhook.platforms.codex.events import EVENTS
 from crabhook.platforms.codex.write import write
@@ -134,18 +134,17 @@ def _keys(sources: ConsentSources, hook: Registered) -> Iterator[str]:
 
 
 def _hash(hook: Registered) -> str:
-    handler = {key: _plain(value) for key, value in hook.handler.items()} | {"async": False}
-    definition = {"event_name": _snake(hook.event), "hooks": [handler]}
+    handler = {
+        key: json.loads(value.literal) if isinstance(value, Number) else value
+        for key, value in hook.handler.items()
+    }
+    definition = {"event_name": _snake(hook.event), "hooks": [handler | {"async": False}]}
     text = json.dumps(definition, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return f"sha256:{sha256(text.encode()).hexdigest()}"
 
 
 def _snake(event: str) -> str:
     return re.sub(r"(?<!^)([A-Z])", r"_\1", event).lower()
-
-
-def _plain(value: Json) -> object:
-    return json.loads(value.literal) if isinstance(value, Number) else value
 
 
 SETTINGS = HookSetup(

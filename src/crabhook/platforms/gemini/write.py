@@ -5,7 +5,7 @@ Answers to ask_user go in a denial's reason, and begin with words that nothing f
 reports a denial.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from crabhook.model.decision import Decision, Reply, Verdict
 from crabhook.model.event import Event
@@ -51,19 +51,16 @@ def _changed(words: ReplyDraft, event: Event, decision: Decision) -> None:
     if decision.verdict is not Verdict.ALLOW:
         return
     if decision.output is not None and event.name == "AfterTool":
-        _deny(words, _output(decision.output))
+        # All of the output, or the part of it that Gemini would show the model.
+        output = decision.output
+        shown = output.get("llmContent") if isinstance(output, dict) else output
+        _deny(words, shown if isinstance(shown, str) else compact(output))
     if decision.updated_input is None or event.name != "BeforeTool":
         return
     if is_call_of(event, QUESTION_TOOL) and (answers := stated(decision.updated_input)):
         _deny(words, answers)
     else:  # the whole arguments: Gemini replaces them
         words.specific["tool_input"] = dict(decision.updated_input)
-
-
-def _output(output: Value) -> str:
-    """Return the text for the model in an output: all of it, or as Gemini would show it."""
-    shown = output.get("llmContent") if isinstance(output, dict) else output
-    return shown if isinstance(shown, str) else compact(output)
 
 
 def stated(updated: Mapping[str, Value]) -> str:
@@ -80,14 +77,12 @@ def stated(updated: Mapping[str, Value]) -> str:
         question = item.get("question") if isinstance(item, dict) else None
         if isinstance(question, str):
             lines.append(f"{index}. {question}")
-            lines += _told(answers.get(question), object_at(remarks, question).get("notes"))
+            answer, note = answers.get(question), object_at(remarks, question).get("notes")
+            lines.append(
+                "   Left unanswered." if answer is None else f"   Answer: {_set_in(answer)}"
+            )
+            lines += [] if note is None else [f"   The user adds: {_set_in(note)}"]
     return "\n".join(lines)
-
-
-def _told(answer: Value, note: Value) -> Iterator[str]:
-    yield f"   Answer: {_set_in(answer)}" if answer is not None else "   Left unanswered."
-    if note is not None:
-        yield f"   The user adds: {_set_in(note)}"
 
 
 def _set_in(value: Value) -> str:

@@ -1,7 +1,6 @@
 """Letters of a command that nobody sees, or that turn the order of what is around them."""
 
 import unicodedata
-from collections.abc import Iterator
 
 _BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 """Invisible though Unicode calls them letters, marks or symbols."""
@@ -20,13 +19,10 @@ def unseen(text: str) -> tuple[str, ...]:
     """
     if text.isascii() and text.isprintable():
         return ()
-    return tuple(dict.fromkeys(map(_named, _letters(text))))
-
-
-def _letters(text: str) -> Iterator[str]:
-    for place, letter in enumerate(text):
-        if _hides(letter) and not _joins(text, place):
-            yield letter
+    hiding = (
+        letter for place, letter in enumerate(text) if _hides(letter) and not _joins(text, place)
+    )
+    return tuple(dict.fromkeys(map(_named, hiding)))
 
 
 def _hides(letter: str) -> bool:

@@ -86,17 +86,13 @@ def _either(line: Line, words: list[ShellWord]) -> None:
         if not joint:
             return
         _own(line, words, joint)
+        # Dash runs what follows `||`: refuse an option, or a variable from outside the line.
         if joint == "||":
-            _check_next(line)
-
-
-def _check_next(line: Line) -> None:
-    """Dash runs what follows `||`: refuse an option, or a variable from outside the line."""
-    match = _ALTERNATIVE.match(line.text, line.at)
-    if not match:
-        line.findings.trouble("a test behind ||, which is a command to dash")
-    elif match["name"]:
-        line.findings.variables.outside.add(match["name"])
+            match = _ALTERNATIVE.match(line.text, line.at)
+            if not match:
+                line.findings.trouble("a test behind ||, which is a command to dash")
+            elif match["name"]:
+                line.findings.variables.outside.add(match["name"])
 
 
 def _one(line: Line, words: list[ShellWord]) -> None:

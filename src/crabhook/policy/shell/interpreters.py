@@ -114,7 +114,8 @@ def starts_untold(
     written = tuple(_written(calls, redirects))
     if runs is not None and not _writes_its_own(calls):
         for name in written:
-            if _is_code(name) or name == runs.name:
+            is_code = not _INERT.fullmatch(name) or _CODE.fullmatch(name)
+            if is_code or name == runs.name:
                 return f"{runs.name} runs files, and the same line writes {name}"
         if maker := next((call for call in calls if _makes_unnamed(call)), None):
             return f"{runs.name} runs files, and {maker.name} may write any of them"
@@ -488,11 +489,6 @@ def _only_tells(call: _InnerCommand) -> bool:
     if name in SHELLS and any(re.fullmatch(r"-[a-z]*[cs][a-z]*", text) for text in texts[:1]):
         return True
     return name in SHELLS and not texts
-
-
-def _is_code(name: str) -> bool:
-    """Whether a file of that name may be run, or read by what runs."""
-    return not _INERT.fullmatch(name) or bool(_CODE.fullmatch(name))
 
 
 def _written(calls: Iterable[_InnerCommand], redirects: Iterable[Redirect]) -> Iterator[str]:

@@ -128,9 +128,10 @@ class _Search:
                 once = (command.span, tuple(argv))
                 if depth < MAX_DEPTH and once not in self._seen:
                     self._seen.add(once)
-                    # It may run a file that the line writes, as `sh x` or `./x`.
+                    # It may run a file that the line writes, as `sh x` or `./x`. Some read it in
+                    # a language of their own; Perl obeys a first line that names a shell.
                     runs_written = not self.written.isdisjoint(map(basename, argv[:3]))
-                    runs_written &= not _reads_its_own_language(argv)
+                    runs_written &= not _NO_SHELL.fullmatch(basename(argv[0]))
                     self._shell_listens |= reads_script(argv) or runs_written
                     behind = inner(argv)
                     hidden = map(hidden_command, behind.commands)
@@ -166,14 +167,6 @@ class _Search:
 
 
 _NO_SHELL = re.compile(r"python[0-9.]*|node|deno|php|lua[0-9.]*|Rscript|go|javac?|rustc")
-
-
-def _reads_its_own_language(argv: Argv) -> bool:
-    """Whether it is an interpreter that reads a file in a language of its own, and never as shell.
-
-    Perl is not among them: it obeys a first line that names a shell.
-    """
-    return _NO_SHELL.fullmatch(basename(argv[0])) is not None
 
 
 _ASSIGNS = re.compile(r"[A-Za-z_]\w*\+?=")

@@ -281,7 +281,8 @@ class LastWords:
     def ask(self, card: Card, deliver: DeliverWords) -> None:
         """Give `deliver` the words of the card's agent, or its plan, and its user's last prompt."""
         number, event = card.number, card.event
-        if number in self._said or not (is_here(card.requests[0]) and _paths(event)):
+        names_a_file = event.text("transcript_path") or event.text("agent_transcript_path")
+        if number in self._said or not (is_here(card.requests[0]) and names_a_file):
             deliver(*self._said.get(number, ("", "")))
         elif asked := self._reading.get(number):
             asked.append(deliver)
@@ -295,11 +296,6 @@ class LastWords:
         words = self._said[number] = ("", "") if failed else done.result()
         for deliver in self._reading.pop(number):
             deliver(*words)
-
-
-def _paths(event: Event) -> bool:
-    """Whether an event names a transcript or a plan."""
-    return any(map(event.text, ("transcript_path", "agent_transcript_path")))
 
 
 def _said_around(event: Event) -> tuple[str, str]:

@@ -123,7 +123,8 @@ class Documents:
         """
         name = f"{gethostname()}:{tokens.file}"
         own = digest_of(tokens.own) if tokens.own else ""
-        digest, whose = token_in("" if TOKEN in self._wrong else self._known_text(TOKEN))
+        kept = None if TOKEN in self._wrong else self._known.get(TOKEN)
+        digest, whose = token_in(kept.text if kept else "")
         if own and (not digest or (whose == name and digest != own)):
             text = compact({"sha256": own, "of": name})
             self._put(TOKEN, text, f"the server on {gethostname()}, of {tokens.file}", None)
@@ -137,10 +138,6 @@ class Documents:
                 whose,
             )
         return digest
-
-    def _known_text(self, name: str) -> str:
-        version = self._known.get(name)
-        return version.text if version else ""
 
     def _copy(self) -> None:
         """Copy the team on record into this machine's file."""

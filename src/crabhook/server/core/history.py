@@ -6,7 +6,7 @@ near each other: a page also reads a little beyond its two ends.
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -333,16 +333,14 @@ class MemoryHistory:
 
     def ask(self, before: int, deliver: DeliverPage) -> None:
         """Give `deliver` the page of what ended before an entry; 0 is the newest."""
-        ends = [end for end in self._newest() if not before or end.id < before]
+        newest = sorted(self._ends.values(), key=lambda end: -end.id)
+        ends = [end for end in newest if not before or end.id < before]
         goes_on = ends[PAGE - 1].id if len(ends) > PAGE else 0
         deliver(HistoryRead(before, tuple(ends[:PAGE]), goes_on))
 
     def entry(self, number: int, deliver: DeliverEntry) -> None:
         """Give `deliver` an entry; None where it is no longer kept."""
         deliver(self._ends.get(number))
-
-    def _newest(self) -> Iterator[Past]:
-        return iter(sorted(self._ends.values(), key=lambda end: -end.id))
 
 
 def _on_card(effects: Sequence[Effect], request_id: str) -> bool:

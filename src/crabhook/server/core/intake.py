@@ -53,7 +53,8 @@ class Intake:
         if changed := changed_paths(asked.event):
             # For a short call, the rules have just looked up its files.
             looked = held in _JUDGED and not long
-            files = await self._finder.found(changed, _machine(asked), looked=looked)
+            elsewhere = "" if is_here(asked) else asked.origin.machine or asked.origin.host
+            files = await self._finder.found(changed, elsewhere, looked=looked)
         if self._runner.comes_to_a_card(asked, ruling, files):
             risk = await self._runner.rules.risk(asked.event, long=long)
         try:
@@ -61,7 +62,3 @@ class Intake:
         except RefusedError as error:
             self._runner.witness.refused(error.refusal)
             raise
-
-
-def _machine(asked: Request) -> str:
-    return "" if is_here(asked) else asked.origin.machine or asked.origin.host

@@ -107,8 +107,13 @@ class JournalMapper:
         replies = {effect.request_id: effect for effect in effects if isinstance(effect, Resolve)}
         made: list[Change] = []
         for effect in effects:
-            if isinstance(effect, Show):
-                made += self._card(effect, replies, fact)
+            if not isinstance(effect, Show):
+                continue
+            card, before = effect.card, effect.before
+            if card.state is State.WAITING:
+                made += self._waiting(card, before.requests if before else (), fact)
+            elif before is None or before.state is State.WAITING:
+                made.append(self._end(card, replies))
         if isinstance(fact, messages.Arrived) and fact.request.id in replies:
             made += self._at_once(fact.request, replies[fact.request.id], effects)
         made += map(happened, self._told(fact, effects, self._wall()))
@@ -142,13 +147,6 @@ class JournalMapper:
                     )
         if isinstance(fact, _OPERATORS):
             yield from _operator_did(fact, effects, wall)
-
-    def _card(self, shown: Show, replies: _Replies, fact: messages.Fact) -> Iterator[Change]:
-        card, before = shown.card, shown.before
-        if card.state is State.WAITING:
-            yield from self._waiting(card, before.requests if before else (), fact)
-        elif before is None or before.state is State.WAITING:
-            yield self._end(card, replies)
 
     def _waiting(self, card: Card, before: Sequence[Leg], fact: messages.Fact) -> Iterator[Change]:
         """Keep each leg that is new or has a new timeout, but no leg that left its card.

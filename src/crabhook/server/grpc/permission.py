@@ -238,13 +238,6 @@ ASK_INSTEAD = "crabhook-leader"
 """The trailing metadata that names the server to ask instead, HOST:PORT."""
 
 
-def _too_long(size: int) -> str:
-    return (
-        f"the answer has {size} bytes and this server sends {MAX_REPLY} at most: ask again with "
-        "the same ticket and an answer_form, which gets one copy of the input"
-    )
-
-
 class PermissionPort(PermissionServiceServicer):
     """Passes hooks' requests to one runner.
 
@@ -294,7 +287,11 @@ class PermissionPort(PermissionServiceServicer):
             await self._turn_away(error.refusal, context)
         response = response_of(reply, confirm=pending.confirm, form=request.answer_form)
         if (size := response.ByteSize()) > MAX_REPLY:
-            await context.abort(grpc.StatusCode.OUT_OF_RANGE, _too_long(size))
+            why = (
+                f"the answer has {size} bytes and this server sends {MAX_REPLY} at most: ask again "
+                "with the same ticket and an answer_form, which gets one copy of the input"
+            )
+            await context.abort(grpc.StatusCode.OUT_OF_RANGE, why)
         return response
 
     async def ConfirmReply(  # noqa: N802 - the wire's name

@@ -129,7 +129,8 @@ class OperatorPort:
 
     @asynccontextmanager
     async def _open(self, context: Context) -> AsyncIterator[OpenCall]:
-        name = _name_of_peer(context)
+        # Behind the desks' door a peer's address is the name of its socket in a folder.
+        name = unquote(context.peer()).rpartition("/")[2]
         self._know(name)
         with self._service.open(_caller_of(context, name)) as call:
             yield await _granted(call, context)
@@ -194,11 +195,6 @@ def _sendable(why: str) -> str:
 def _as_sent(message: Any, request: bytes) -> tuple[bytes, Any]:  # noqa: ANN401 - a message's class
     """Return a request raw and parsed."""
     return request, message.FromString(request)
-
-
-def _name_of_peer(context: Context) -> str:
-    """Return a peer's address: behind the desks' door it is the name of its socket in a folder."""
-    return unquote(context.peer()).rpartition("/")[2]
 
 
 def _caller_of(context: Context, name: str) -> CertificateCaller:
