@@ -28,7 +28,7 @@ from crabhook.server.core.local_desk import LocalDesk
 from crabhook.ui.full import app
 from crabhook.ui.full.app import run
 from crabhook.ui.options import Attention, CardKind, DeskOptions
-from crabhook.ui.text.style import KeyTheme
+from crabhook.ui.text.style import Theme
 from tests.support.desk import PlayedDesk
 from tests.support.sitting import CLIENT, QUESTIONS, call
 
@@ -338,7 +338,7 @@ async def test_the_desk_runs_at_any_size(columns: int, rows: int) -> None:
 
 async def test_without_colour_no_colour_is_written() -> None:
     async with at_the_desk(
-        DeskOptions(arming_ms=0, take_back_ms=0, theme=KeyTheme.MONO)
+        DeskOptions(arming_ms=0, take_back_ms=0, theme=Theme.MONO)
     ) as terminal:
         terminal.ask("for f in *; do echo 'x'; done")
         await terminal.shows("done")
