@@ -258,7 +258,7 @@ def test_up_sends_nobody_to_a_desk_that_the_running_server_does_not_take(machine
         assert "then `crabhook up`" in said
         told = {"pid": server.pid, "listening": [machine.address, "127.0.0.1:7444 for desks"]}
         status_file(machine.socket).write_text(json.dumps(told))
-        assert "attach with `crabhook desk`" in machine.run("up").stdout
+        assert "open its desk with `crabhook`" in machine.run("up").stdout
         server.kill()
 
 

@@ -125,7 +125,7 @@ def _up(arguments: argparse.Namespace) -> str:
             raise BackgroundError(f"the server did not start: {why}; its log: {log}")
     note = note_socket(address)
     runs = f"crabhook runs (process {server.pid}): {status}"
-    return f"{runs}{note}\nlog: {log}\nattach with: crabhook desk"
+    return f"{runs}{note}\nlog: {log}\nopen its desk with: crabhook"
 
 
 def _runs_already(pid: int, path: Path, settings: config.Settings) -> str:
@@ -144,7 +144,7 @@ def _runs_already(pid: int, path: Path, settings: config.Settings) -> str:
             f"crabhook runs already (process {pid}), and does not listen at {missing}: end it with "
             "`crabhook down`, then give this command again"
         )
-    return f"crabhook runs already (process {pid}); attach with `crabhook desk`"
+    return f"crabhook runs already (process {pid}); open its desk with `crabhook`"
 
 
 def _not_listened_at(listening: object, settings: config.Settings) -> str:

@@ -109,7 +109,7 @@ def _taken(path: Path, lock_path: Path) -> SocketTakenError:
     who = f"process {holder}" if holder else "another process"
     return SocketTakenError(
         f"a crabhook server ({who}) already listens on {path}: "
-        "use its terminal (in the background: crabhook desk), or end it (crabhook down), "
+        "use its terminal (in the background: crabhook), or end it (crabhook down), "
         "or give this one another --listen address"
     )
 

@@ -361,7 +361,7 @@ def join_desk(arguments: argparse.Namespace) -> None:
     say(f"You are {joined.name}, {joined.role} in the team {joined.team}.")
     say(f"Its server is {' or '.join(listed(joined.server))}.")
     say(f"This device's keys are in {kept.path}.")
-    say("Next: open your desk with `crabhook desk`.")
+    say("Next: open your desk with `crabhook`.")
 
 
 def use_key(arguments: argparse.Namespace) -> None:

@@ -175,7 +175,7 @@ def test_a_person_joins_by_one_line_and_is_revoked_by_another(here: Path, tmp_pa
         assert "Its server is a.example:7444 or b.example:7444." in said
         assert said.index("Read these six words to the person who invited you") < said.index(words)
         assert said.index(words) < said.index("Type nothing here: ")
-        assert "Next: open your desk with `crabhook desk`" in said
+        assert "Next: open your desk with `crabhook`" in said
         assert "bob has joined as decider, limited to kinds call" in ann.finish()[1]
     team = team_in(folder(here))
     roles = [(one.name, one.role) for one in team.members]
