@@ -93,6 +93,8 @@ def _reached(places: Sequence[Address]) -> str:
     return next((str(address) for address in with_port if address.host not in _EVERYWHERE), "")
 
 
+_ANY_PORT = "127.0.0.1:0"
+
 Switch: TypeAlias = Callable[[Runner], object]
 """Leads a listener to another runner."""
 
@@ -109,8 +111,9 @@ async def open_to_desks(
 
     `switches` gets the function that leads the listener to another runner. A server with a team
     listens for desks on this machine without a setting, so that its people can decide or say that
-    they are away in any terminal. If that port is taken, the server says so and serves hooks all
-    the same. Raises PortError for an address in the settings.
+    they are away in any terminal. If the usual port is taken, as by another user's server, it takes
+    a free one: desks and verbs of this machine read its status to find it. Raises PortError for an
+    address in the settings.
     """
     if team is None and settings.operators:
         raise PortError(f"--operators is for desks of a team: {_team_by(settings)}")
@@ -120,22 +123,27 @@ async def open_to_desks(
     from crabhook.server.operators.listener import open_operators  # few have one
     from crabhook.server.operators.service import OperatorService  # likewise
 
-    where = parse_address(settings.operators or OWN_DESKS)
-    if not isinstance(where, TcpAddress):
-        raise PortError(f"--operators {where}: desks come to HOST:PORT alone")
+    places = (settings.operators,) if settings.operators else (OWN_DESKS, _ANY_PORT)
+    why: object = ""
     async with AsyncExitStack() as opened:
-        service = OperatorService(runner, team.current)
-        listener = open_operators(service, where, team.server_pair(), team.authority, watch)
-        try:
-            at = await opened.enter_async_context(listener)
-        except PortError as error:
-            if settings.operators:
-                raise
-            runner.warn(f"no desk can attach: {error}", alarm=False)
-            yield ()
-        else:
+        for place in places:
+            where = parse_address(place)
+            if not isinstance(where, TcpAddress):
+                raise PortError(f"--operators {where}: desks come to HOST:PORT alone")
+            service = OperatorService(runner, team.current)
+            listener = open_operators(service, where, team.server_pair(), team.authority, watch)
+            try:
+                at = await opened.enter_async_context(listener)
+            except PortError as error:
+                if settings.operators:
+                    raise
+                why = error
+                continue
             switches.append(service.switch_to)
             yield (f"{at} for desks",)
+            return
+        runner.warn(f"no desk can attach: {why}", alarm=False)
+        yield ()
 
 
 @asynccontextmanager

@@ -98,6 +98,10 @@ async def test_a_place_for_desks_that_is_taken_ends_only_the_server_that_was_tol
         monkeypatch.setattr(listeners, "OWN_DESKS", place)
         runner = bare_runner()
         async with open_to_desks(runner, Settings(), team, []) as where:
+            assert len(where) == 1
+            assert not where[0].startswith(place)
+        monkeypatch.setattr(listeners, "_ANY_PORT", place)  # as where no port is free
+        async with open_to_desks(runner, Settings(), team, []) as where:
             assert not where
         (told,) = runner.broker.feed()
         assert told.text.startswith(f"no desk can attach: cannot listen for desks on {place}: ")
