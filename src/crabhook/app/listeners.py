@@ -110,10 +110,9 @@ async def open_to_desks(
     """Open the listener for the team's desks; yields its address in words.
 
     `switches` gets the function that leads the listener to another runner. A server with a team
-    listens for desks on this machine without a setting, so that its people can decide or say that
-    they are away in any terminal. If the usual port is taken, as by another user's server, it takes
-    a free one: desks and verbs of this machine read its status to find it. Raises PortError for an
-    address in the settings.
+    listens for desks on this machine without a setting. So its people can decide in any terminal.
+    If another program has the usual port, a free port will do: desks and verbs of this machine read
+    the server's status to find it. Raises PortError for an address in the settings.
     """
     if team is None and settings.operators:
         raise PortError(f"--operators is for desks of a team: {_team_by(settings)}")
