@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 from crabhook.broker.messages import Noted
 from crabhook.cli.demo import ALL, ASK, GO_ON
 from crabhook.demo.script import Read, turns
-from crabhook.ui.tally import DayCounts
+from crabhook.ui.day_counts import DayCounts
 from tests.support.desk import PlayedDesk
 from tests.support.drawn_terminal import DrawnTerminal, Look, Row, text_of
 from tests.support.sitting import Sitting

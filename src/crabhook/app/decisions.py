@@ -28,7 +28,7 @@ from crabhook.store.record import RecordKind, iso
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from crabhook.ui.tally import DayCounts
+    from crabhook.ui.day_counts import DayCounts
 
 _LOG = logging.getLogger("crabhook.decisions")
 
@@ -91,7 +91,7 @@ class Day:
 
     async def begin(self, place: Place) -> "DayCounts":
         """Count all decisions from now on, and those of today before, from the record."""
-        from crabhook.ui.tally import DayCounts  # hooks can connect meanwhile
+        from crabhook.ui.day_counts import DayCounts  # hooks can connect meanwhile
 
         tally = self._tally = DayCounts()
         await asyncio.to_thread(count_today, tally, place)

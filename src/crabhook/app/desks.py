@@ -27,8 +27,8 @@ from crabhook.platforms import PLATFORMS
 from crabhook.server.core.history import asked_again, ended
 from crabhook.server.core.journal_mapper import read_back
 from crabhook.server.core.local_desk import LocalDesk
+from crabhook.server.core.persisted_orders import orders_in, taken_up
 from crabhook.server.core.runner import Runner
-from crabhook.server.core.steering import orders_in, taken_up
 from crabhook.store.change import Waiting
 from crabhook.store.interface import StoreError
 from crabhook.store.record import Record, RecordKind

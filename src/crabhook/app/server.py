@@ -32,8 +32,8 @@ from crabhook.platforms import PLATFORMS
 from crabhook.rulebook.files import RulesError
 from crabhook.server.address import Address, UnixAddress
 from crabhook.server.core.parts import Faults, Parts
+from crabhook.server.core.persisted_orders import KeptOrders
 from crabhook.server.core.rules_in_force import RulesInForce
-from crabhook.server.core.steering import KeptOrders
 from crabhook.server.service.activation import ServiceManager
 from crabhook.server.unix_socket import SocketWatch, keep_status
 from crabhook.server.watch import ListenerWatch

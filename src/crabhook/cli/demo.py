@@ -21,9 +21,9 @@ from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.listener import open_port
 from crabhook.server.grpc.permission import PermissionPort
 from crabhook.ui.console import say, takes_a_screen
+from crabhook.ui.day_counts import DayCounts
 from crabhook.ui.options import DeskOptions
 from crabhook.ui.plain import desk as plain
-from crabhook.ui.tally import DayCounts
 from crabhook.ui.terminal import standard_writer
 from crabhook.ui.text.style import Theme
 

@@ -36,7 +36,7 @@ from crabhook.server.core.rules_in_force import RulesInForce
 from crabhook.server.core.runner import Runner
 from crabhook.store.opening import open_writer
 from crabhook.store.recorder import Recorder
-from crabhook.ui.tally import DayCounts
+from crabhook.ui.day_counts import DayCounts
 
 T = TypeVar("T")
 WAIT = 600.0  # seconds; nobody watches a demo for longer

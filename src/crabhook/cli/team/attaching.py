@@ -227,7 +227,7 @@ def _nobody_here(server: str) -> str:
 
 async def at_desk(server: str, keys: "Credentials", settings: Settings) -> None:
     """Show the desk of a server, and at its end what was decided here; raises AttachError."""
-    from crabhook.ui.tally import WAITS_ON, DayCounts  # not for machines
+    from crabhook.ui.day_counts import WAITS_ON, DayCounts  # not for machines
 
     async with connected(server, keys) as desk:
         tally = DayCounts()

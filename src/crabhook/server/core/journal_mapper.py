@@ -40,7 +40,7 @@ from crabhook.model.jsontext import compact
 from crabhook.model.order import Order, Standing
 from crabhook.model.session import KeptNote
 from crabhook.platforms.interface import Platform
-from crabhook.server.core.steering import kept, taken_up
+from crabhook.server.core.persisted_orders import kept, taken_up
 from crabhook.store import entries
 from crabhook.store.actors import decided_read, decided_text
 from crabhook.store.change import (

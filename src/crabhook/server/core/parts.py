@@ -16,8 +16,8 @@ from crabhook.model.decision import Decided
 from crabhook.model.event import Event
 from crabhook.platforms.interface import Platform
 from crabhook.server.core.desk_queries import OfferedFrom
+from crabhook.server.core.persisted_orders import KeptOrders
 from crabhook.server.core.rules_in_force import NoRules, Rules
-from crabhook.server.core.steering import KeptOrders
 from crabhook.server.metrics.tally import Tally
 from crabhook.store.recorder import Recorder
 

@@ -23,9 +23,9 @@ from crabhook.server.core import runner as module
 from crabhook.server.core.history import read_page
 from crabhook.server.core.intake import Intake
 from crabhook.server.core.pending_call import RefusedError
+from crabhook.server.core.persisted_orders import kept, taken_up
 from crabhook.server.core.rules_in_force import RulesInForce
 from crabhook.server.core.runner import Runner
-from crabhook.server.core.steering import kept, taken_up
 from crabhook.store.interface import Query
 from crabhook.store.opening import open_history, open_writer
 from crabhook.store.recorder import OnTrouble, Recorder

@@ -9,7 +9,7 @@ import pytest
 from crabhook.model.actor import Operator
 from crabhook.model.order import Order, OrderKind, Standing
 from crabhook.server.core.documents import Documents
-from crabhook.server.core.steering import KeptOrders
+from crabhook.server.core.persisted_orders import KeptOrders
 from crabhook.store.opening import open_history, open_writer
 from crabhook.store.record import ORDERS
 from crabhook.store.recorder import Recorder

@@ -11,7 +11,7 @@ from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.present.around import CardContext, CardContexts
 from crabhook.present.safe import safe
 from crabhook.ui.cards.context import below_rows
-from crabhook.ui.tally import DayCounts
+from crabhook.ui.day_counts import DayCounts
 from crabhook.ui.text.layout import Sheet
 from crabhook.ui.text.width import cells
 from tests.support.desk import PlayedDesk

@@ -337,9 +337,7 @@ async def test_the_desk_runs_at_any_size(columns: int, rows: int) -> None:
 
 
 async def test_without_colour_no_colour_is_written() -> None:
-    async with at_the_desk(
-        DeskOptions(arming_ms=0, take_back_ms=0, theme=Theme.MONO)
-    ) as terminal:
+    async with at_the_desk(DeskOptions(arming_ms=0, take_back_ms=0, theme=Theme.MONO)) as terminal:
         terminal.ask("for f in *; do echo 'x'; done")
         await terminal.shows("done")
         await terminal.armed()

@@ -9,6 +9,7 @@ from crabhook.desk.commands import Ask, Outcome
 from crabhook.model.card import Card
 from crabhook.model.errors import CrabhookError
 from crabhook.model.wording import plural
+from crabhook.ui.day_counts import NO_OPINION, WAITS_ON
 from crabhook.ui.full.dialog import DIGITS, Dialog, Group, always, group, row
 from crabhook.ui.full.dialogs.page import (
     ARMED,
@@ -38,7 +39,6 @@ from crabhook.ui.full.screen import Screen
 from crabhook.ui.full.text_input import LineInput
 from crabhook.ui.full.themes import KeyTheme
 from crabhook.ui.full.work import Marks
-from crabhook.ui.tally import NO_OPINION, WAITS_ON
 from crabhook.ui.text.code import quoted
 from crabhook.ui.text.layout import Content, Item, Line, Sheet, page
 from crabhook.ui.text.width import clip, in_words, wrapped

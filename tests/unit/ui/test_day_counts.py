@@ -18,7 +18,7 @@ from crabhook.model.actor import (
 )
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.event import Event, ToolCall
-from crabhook.ui.tally import NO_OPINION, DayCounts, counted_as
+from crabhook.ui.day_counts import NO_OPINION, DayCounts, counted_as
 
 
 def call(tool: str = "Bash") -> Event:
@@ -91,7 +91,7 @@ def test_a_day_ends_at_midnight_and_what_was_done_at_this_desk_does_not(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     now = mktime((2026, 11, 22, 23, 59, 59, 0, 0, -1))
-    monkeypatch.setattr("crabhook.ui.tally.time", lambda: now)
+    monkeypatch.setattr("crabhook.ui.day_counts.time", lambda: now)
     tally = DayCounts()
     tally.count(call(), Decided(Decision(Verdict.ALLOW), OWNER))
     assert (tally.today(), tally.alike(call())[:2]) == ("1 allowed", (1, 0))
@@ -110,9 +110,9 @@ def test_days_of_many_different_calls_are_counted_as_the_first_was(
     """A server that runs for days has no bound that it reaches once and for all."""
     day = 1
     monkeypatch.setattr(
-        "crabhook.ui.tally.time", lambda: mktime((2026, 11, day, 1, 0, 0, 0, 0, -1))
+        "crabhook.ui.day_counts.time", lambda: mktime((2026, 11, day, 1, 0, 0, 0, 0, -1))
     )
-    monkeypatch.setattr("crabhook.ui.tally.MOST_ALIKE", 3)
+    monkeypatch.setattr("crabhook.ui.day_counts.MOST_ALIKE", 3)
     tally = DayCounts()
     for day in range(1, 8):
         tally.count(call(f"T{day}"), Decided(Decision(Verdict.ALLOW), OWNER))
@@ -143,7 +143,7 @@ def line_of(command: str) -> Event:
 def test_a_count_reads_a_bounded_number_of_lines_the_latest_first(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("crabhook.ui.tally._READ_AT_ONCE", 10)
+    monkeypatch.setattr("crabhook.ui.day_counts._READ_AT_ONCE", 10)
     tally = DayCounts()
     for number in range(25):
         tally.count(line_of(f"git push o{number}"), Decided(Decision(Verdict.ALLOW), OWNER))
