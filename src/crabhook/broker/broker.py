@@ -26,7 +26,7 @@ from crabhook.broker.messages import (
     RuleAdded,
     Rulings,
 )
-from crabhook.broker.orders import said_by
+from crabhook.broker.orders import from_ruling
 from crabhook.broker.pending import LIMITS, Limits
 from crabhook.broker.state import BrokerState
 from crabhook.desk.commands import (
@@ -216,7 +216,7 @@ def _allowed(state: BrokerState, card: Card, rulings: Rulings) -> Decided | None
     orders = state.orders.standing()
     if any(order.kind is OrderKind.HOLD_ALL and order.speaks_of(card.event) for order in orders):
         return None
-    decisions = [said_by(rulings[leg.id]).decided for leg in card.requests]
+    decisions = [from_ruling(rulings[leg.id]).decided for leg in card.requests]
     first = decisions[0]
     if first is None or any(
         decided is None or decided.decision.verdict is not Verdict.ALLOW for decided in decisions
@@ -229,7 +229,7 @@ def _denied(_: BrokerState, card: Card, rulings: Rulings) -> Decided | None:
     """Return the rules' denial of any leg of the card; no order of a session holds that back."""
     if Verdict.DENY not in card.choices.verdicts:
         return None
-    decisions = [said_by(rulings.get(leg.id)).decided for leg in card.requests]
+    decisions = [from_ruling(rulings.get(leg.id)).decided for leg in card.requests]
     denials = (decided for decided in decisions if decided is not None)
     return next((decided for decided in denials if decided.decision.verdict is Verdict.DENY), None)
 

@@ -102,7 +102,7 @@ def _objects(verdict: RuleVerdict | None, rule: Rule | None) -> bool:
     return verdict is RuleVerdict.DENY or (verdict is RuleVerdict.ASK_OPERATOR and rule is None)
 
 
-def said_by(ruling: Ruling | None) -> Course:
+def from_ruling(ruling: Ruling | None) -> Course:
     """Return what a ruling means for the event it is about."""
     if ruling is None or ruling.verdict is None:
         return Course()
@@ -337,7 +337,7 @@ class Orders:
         if not away and (kept_going := self._keep_going(event, orders)):
             return kept_going
         can_ask = platform.takes(event, Verdict.ASK)
-        ruled = said_by(law).where(can_ask=can_ask)
+        ruled = from_ruling(law).where(can_ask=can_ask)
         if held is Held.BY_RULE and ruled.observes:
             return Course() if away else _held_with_all(orders) or Course()
         if away and not ruled.denies:

@@ -15,7 +15,7 @@ from crabhook.broker.messages import (
     RestoredDecision,
     RestoredRequest,
 )
-from crabhook.broker.orders import came_by, said_by
+from crabhook.broker.orders import came_by, from_ruling
 from crabhook.broker.pending import NO_CONNECTION
 from crabhook.broker.state import BrokerState
 from crabhook.model.card import Card, Leg, Request, State
@@ -91,7 +91,7 @@ def _take_up_note(state: BrokerState, kept: KeptNote) -> list[Effect]:
 def _fresh(state: BrokerState, kept: RestoredRequest, leg: Leg) -> Card:
     """Return a new card for a restored request, with the reason why it waits."""
     event = leg.event
-    course = said_by(kept.ruling)
+    course = from_ruling(kept.ruling)
     came = came_by(event, state.platforms[event.platform], leg.stance)
     return Card(
         kept.number,

@@ -70,7 +70,7 @@ def read_options(arguments: "Sequence[str]", environment: "Mapping[bytes, bytes]
     options = Options()
     for name, (variable, _) in _OPTIONS.items():
         if value := environment.get(variable):
-            _set(options, name, decoded(value), said_by=variable.decode())
+            _set(options, name, decoded(value), from_ruling=variable.decode())
     _read_arguments(options, list(arguments))
     options.token = decoded(environment.get(b"CRABHOOK_TOKEN", b""))
     if options.token_file:
@@ -100,14 +100,14 @@ def _read_arguments(options: Options, arguments: list[str]) -> None:
             # A value never looks like an option: in `--server --when-lost deny` a value is missing.
             if not equals and arguments and not arguments[0].startswith("--"):
                 value = arguments.pop(0)
-            _set(options, name, value, said_by=name)
+            _set(options, name, value, from_ruling=name)
 
 
-def _set(options: Options, name: str, text: str, *, said_by: str) -> None:
+def _set(options: Options, name: str, text: str, *, from_ruling: str) -> None:
     try:
         value = _OPTIONS[name][1](text)
     except ValueError as error:
-        options.blame(f"{said_by} {error}, not {text!r}")
+        options.blame(f"{from_ruling} {error}, not {text!r}")
     else:
         setattr(options, name.strip("-").replace("-", "_"), value)
 

@@ -6,7 +6,7 @@ import pytest
 
 from crabhook.broker.broker import Broker
 from crabhook.broker.messages import Answered, Arrived, Commanded, Resolve
-from crabhook.broker.orders import Course, said_by
+from crabhook.broker.orders import Course, from_ruling
 from crabhook.desk.commands import GiveOrder
 from crabhook.model import actor
 from crabhook.model.actor import OWNER
@@ -131,17 +131,17 @@ def test_rules_speak_of_permission_events_alone() -> None:
 
 
 def test_a_denial_tells_the_model_the_rules_note_or_its_reason() -> None:
-    assert said_by(ruling(RuleVerdict.DENY, "use the trash")).decided == Decided(
+    assert from_ruling(ruling(RuleVerdict.DENY, "use the trash")).decided == Decided(
         Decision(Verdict.DENY, reason="use the trash"),
         actor.RuleActor("deny Bash(x) (rules.toml, line 3)"),
     )
-    denied = said_by(ruling(RuleVerdict.DENY)).decided
+    denied = from_ruling(ruling(RuleVerdict.DENY)).decided
     assert denied is not None
     assert "it says so" in denied.decision.reason
 
 
 def test_no_ruling_says_nothing() -> None:
-    assert said_by(None) == said_by(ruling(None)) == Course()
+    assert from_ruling(None) == from_ruling(ruling(None)) == Course()
 
 
 def test_a_rule_written_meanwhile_denies_what_was_allowed_a_moment_ago() -> None:

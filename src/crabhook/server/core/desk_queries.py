@@ -29,7 +29,7 @@ from crabhook.model.wording import until
 from crabhook.platforms.interface import Platform
 from crabhook.policy.rule import RuleVerdict, Ruling, in_words
 from crabhook.rulebook.files import RuleFiles
-from crabhook.server.core.history import DeliverEntry, DeliverPage, MemoryHistory, PastReader
+from crabhook.server.core.history import DeliverEntry, DeliverPage, MemoryHistory, RecordHistory
 from crabhook.server.core.pending_call import is_here
 from crabhook.server.core.rules_in_force import Rules, RulesInForce
 from crabhook.store.opening import Place
@@ -86,7 +86,7 @@ class DeskQueries:
         self,
         rules: Rules,
         offers: OfferedFrom | None,
-        past: PastReader | MemoryHistory,
+        past: RecordHistory | MemoryHistory,
         deliver: Reconsider,
     ) -> None:
         self._rules, self._offered_from, self._reconsidered = rules, offers, deliver

@@ -44,7 +44,7 @@ DeliverPage = Callable[[HistoryRead], object]
 DeliverEntry = Callable[[Past | None], object]
 
 
-class PastReader:
+class RecordHistory:
     """Reads the record at `place`; `files` are the rules for the risk."""
 
     def __init__(self, place: Place, files: RuleFiles) -> None:

@@ -56,7 +56,7 @@ from crabhook.model.order import Standing
 from crabhook.policy.rule import Ruling
 from crabhook.server.core.attendance import OUTCOMES_KEPT, Attendance, Claims, Submissions
 from crabhook.server.core.desk_queries import DeskQueries, Summaries
-from crabhook.server.core.history import MemoryHistory, PastReader
+from crabhook.server.core.history import MemoryHistory, RecordHistory
 from crabhook.server.core.journal_mapper import JournalMapper, restored
 from crabhook.server.core.parts import ALONE, Elsewhere, Parts
 from crabhook.server.core.pending_call import PendingCall, Receipts, RefusedError, is_here
@@ -136,10 +136,10 @@ class Runner:
         self.claims = Claims(lambda news: self.publish(self._listeners, news))
         self.attendance = Attendance()
         self.submitted: Submissions = Bounded(OUTCOMES_KEPT)
-        past: PastReader | MemoryHistory = self._remembered
+        past: RecordHistory | MemoryHistory = self._remembered
         offers = parts.offers
         if offers and (self.recorder or is_shared(offers.record)):  # who stands by reads it too
-            past = PastReader(offers.record, offers.files)
+            past = RecordHistory(offers.record, offers.files)
         self.queries = DeskQueries(self.rules, offers, past, self._reconsidered)
         self._orders: tuple[Standing, ...] = ()  # as last published
         self._sessions = self._desks = 0
