@@ -7,16 +7,16 @@ from crabhook.lint.rules import ALWAYS, STANDARD, TODAY, Profile
 from crabhook.lint.script import LintRule
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "lint.md"
-HEAD = "| id | severity | what is found | what it comes to | what to do |"
+HEAD = "| id | severity | what is found |"
 
 
 def table(rules: list[LintRule]) -> str:
-    lines = [HEAD, "| --- | --- | --- | --- | --- |", *map(_row, rules)]
+    lines = [HEAD, "| --- | --- | --- |", *map(_row, rules)]
     return "\n".join(lines) + "\n"
 
 
 def _row(rule: LintRule) -> str:
-    cells = (rule.id, str(rule.severity), rule.title, rule.means, rule.do)
+    cells = (rule.id, str(rule.severity), rule.title)
     return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
 
 
