@@ -36,7 +36,7 @@ VERBS: Mapping[str, Sequence[str]] = {
     "pass": ("pass", "1"),
     "hand-back": ("hand-back", "1"),
     "deny with words": ("deny", "1", "--reason", "run rm -rf instead"),
-    "stop with words": ("stop", "s1", "run", "this", "instead"),
+    "sessions stop with words": ("sessions", "stop", "s1", "run", "this", "instead"),
     "sessions note": ("sessions", "note", "s1", "go", "on"),
     "orders away": ("orders", "away"),
     "orders away --for": ("orders", "away", "--for", "1h"),
@@ -221,7 +221,7 @@ def test_what_closes_needs_nobody_and_opens_nothing(machine: Machine) -> None:
         ("orders", "hold-all", session, "1h"),
         ("orders", "here"),
         ("deny", number),
-        ("stop", session),
+        ("sessions", "stop", session),
     ):
         code, said = bare(machine, words)
         assert code == 0, (words, said)
