@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from crabhook.cli.commands import COMMANDS, command_of, subcommands
+from crabhook.cli.commands import COMMANDS, FIRST, command_of, subcommands
 
 _KINDS = {
     **dict.fromkeys(("FILE", "PATH", "PROGRAM"), "file"),
@@ -41,7 +41,7 @@ def script(shell: str) -> str:
     rows = "\n".join(
         row
         for place, parser in {"": root, **subcommands(root)}.items()
-        for row in _rows(f"crabhook {place}".rstrip(), parser)
+        for row in dict.fromkeys(_rows(f"crabhook {place}".rstrip(), parser))
     )
     if shell == "fish":
         rows = rows.replace("\\", "\\\\")
@@ -66,19 +66,27 @@ def _rows(place: str, parser: argparse.ArgumentParser) -> Iterator[str]:
     <directory> and <text> mean any such.
     """
     words: dict[str, str] = {}
+    yield from _options(place, parser)
+    if first := subcommands(parser).get(FIRST):  # which may be left out
+        yield from _options(place, first)
     for action in parser._actions:  # noqa: SLF001 - argparse tells it nowhere else
-        what = (action.help or "").partition(" (default")[0].replace("%%", "%")
-        for option in action.option_strings:
-            yield f"{place}\t{option}\t{what}"
-            if action.nargs != 0:
-                for value in action.choices or (f"<{_kind(action)}>",):
-                    yield f"{place} {option}\t{value}\t"
         if not action.option_strings:
             words |= dict.fromkeys(map(str, action.choices or ()), "")
         if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001 - likewise
             words |= {choice.dest: choice.help or "" for choice in action._choices_actions}  # noqa: SLF001
     for word, what in (words or {"<file>": ""}).items():
         yield f"{place}\t{word}\t{what}"
+
+
+def _options(place: str, parser: argparse.ArgumentParser) -> Iterator[str]:
+    formatter = parser._get_formatter()  # noqa: SLF001 - as above
+    for action in parser._actions:  # noqa: SLF001 - likewise
+        what = formatter._expand_help(action) if action.help else ""  # noqa: SLF001 - likewise
+        for option in action.option_strings:
+            yield f"{place}\t{option}\t{what.partition(' (default')[0]}"
+            if action.nargs != 0:
+                for value in action.choices or (f"<{_kind(action)}>",):
+                    yield f"{place} {option}\t{value}\t"
 
 
 def _kind(action: argparse.Action) -> str:

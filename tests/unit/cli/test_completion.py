@@ -21,6 +21,9 @@ WANTED: dict[tuple[str, ...], set[str]] = {
     ("lint", "guard.py", "--fail-on", "h"): {"high"},
     ("install", "claude", "--fail"): {"--fail-closed"},
     ("log", "ver"): {"verify"},
+    ("log", "--sin"): {"--since"},
+    ("team", "keys", ""): {"use", "trust", "distrust"},
+    ("orders", "hold"): {"hold-all"},
     ("completion", ""): {"bash", "zsh", "fish"},
     ("install", "--token-file", "a-f"): {"a-file"},
     ("doctor", "--project", "z-"): {"z-folder"},
@@ -104,5 +107,6 @@ def test_the_script_says_where_it_goes_and_holds_every_option(
     assert main(["completion", shell]) == 0
     text = capsys.readouterr().out
     assert f"crabhook completion {shell} > {PLACES[shell]}" in text
+    assert "%(" not in text
     for word in (*COMMANDS, "take-back-ms", "supervisor-review", "ask-operator"):
         assert word in text
