@@ -39,7 +39,7 @@ MEMORIES = (
     "crabhook.server.core.journal_mapper._TOLD_KEPT",
     "crabhook.server.core.rules_in_force.PROJECTS_KEPT",
     "crabhook.server.core.offers.KEPT",
-    "crabhook.server.core.desk_queries.WORDS_KEPT",
+    "crabhook.server.core.transcripts.WORDS_KEPT",
     "crabhook.store.redact.REMEMBERED",
     "crabhook.ui.plain.deciding._DECIDED_REMEMBERED",
     "crabhook.ui.plain.output._ENDED_REMEMBERED",

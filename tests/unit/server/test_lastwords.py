@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from crabhook.model.card import Card, Leg, Origin
 from crabhook.model.event import Event, ToolCall
-from crabhook.server.core.desk_queries import LastWords
+from crabhook.server.core.transcripts import LastWords
 from crabhook.transcript import LAST, PIECE, SUMMED, last_prompt, last_words, transcript_of
 from tests.support.examples import examples
 

@@ -12,8 +12,8 @@ import pytest
 from crabhook.model.card import Leg, Origin
 from crabhook.model.event import Event
 from crabhook.platforms import PLATFORMS
-from crabhook.server.core import desk_queries as module
-from crabhook.server.core.desk_queries import Summaries
+from crabhook.server.core import transcripts as module
+from crabhook.server.core.transcripts import Summaries
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -49,7 +49,7 @@ from crabhook.model.card import Card, Risk, State
 from crabhook.model.decision import Verdict
 from crabhook.model.errors import CrabhookError
 from crabhook.server.core.attendance import Settle, Submitted
-from crabhook.server.core.desk_queries import ChangedCalls
+from crabhook.server.core.changed_calls import ChangedCalls
 from crabhook.server.core.runner import Runner
 
 _LOG = logging.getLogger(__name__)

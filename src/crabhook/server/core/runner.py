@@ -55,11 +55,12 @@ from crabhook.model.event import Event
 from crabhook.model.order import Standing
 from crabhook.policy.rule import Ruling
 from crabhook.server.core.attendance import OUTCOMES_KEPT, Attendance, Claims, Submissions
-from crabhook.server.core.desk_queries import DeskQueries, Summaries
+from crabhook.server.core.desk_queries import DeskQueries
 from crabhook.server.core.history import MemoryHistory, RecordHistory
 from crabhook.server.core.journal_mapper import JournalMapper, restored
 from crabhook.server.core.parts import ALONE, Elsewhere, Parts
 from crabhook.server.core.pending_call import PendingCall, Receipts, RefusedError, is_here
+from crabhook.server.core.transcripts import Summaries
 from crabhook.store import entries
 from crabhook.store.change import Change, happened
 from crabhook.store.commit import Commit
