@@ -8,6 +8,7 @@ the arguments. This floor parses and prints; `app` below it composes what runs.
 import argparse
 import os
 import sys
+import textwrap
 from collections.abc import Mapping, Sequence
 
 from crabhook import __version__
@@ -84,21 +85,31 @@ def _epilog(example: str, page: str) -> str:
     return f"example:\n  {example}\n\npage: docs/{page}"
 
 
+WIDE = 80
+
+
+def _row(head: str, what: str) -> str:
+    """Return a row of a help, whose words go on below themselves where it is too long."""
+    return textwrap.fill(
+        what, WIDE, initial_indent=head, subsequent_indent=" " * len(head), break_on_hyphens=False
+    )
+
+
 def _rows(names: Sequence[str]) -> str:
     """Return commands as the help lists them, the heading of a group before its first."""
     broad, rows, above = max(map(len, names)) + 2, [], ""
     for name in names:
         what, group = COMMANDS[name].what, COMMANDS[name].group
-        rows.append(f"{'' if group == above else group:<12}{name:<{broad}}{what}\n")
+        rows.append(_row(f"{'' if group == above else group:<12}{name:<{broad}}", what))
         above = group
-    return "".join(rows)
+    return "\n".join(rows)
 
 
 def _hook_options() -> str:
-    rows = []
-    for option, (variable, what) in HOOK_OPTIONS.items():
-        rows.append(f"  {option:<26}{what}" + (f", or {variable}" if variable else ""))
-    return "\n".join(rows)
+    return "\n".join(
+        _row(f"  {option:<26}", what + (f", or {variable}" if variable else ""))
+        for option, (variable, what) in HOOK_OPTIONS.items()
+    )
 
 
 _USAGE = "crabhook [COMMAND] [options]"
@@ -107,13 +118,15 @@ _HEAD = f"usage: {_USAGE}    alone: open the desk, where you decide"
 HELP = f"""{_HEAD}
 
 {_rows([name for name, about in COMMANDS.items() if about.group != OUT_OF_SIGHT])}
+
 `crabhook COMMAND --help` shows an example, `crabhook help all` every command
 """
 ALL = f"""{_HEAD}
 
 {_rows([*COMMANDS])}
-Where a coding agent starts it, crabhook is the hook. It reads its input, asks the
-server, and prints the answer. `crabhook install` writes the hook's options:
+
+Where a coding agent starts it, crabhook is the hook. It reads its input, asks
+the server, and prints the answer. `crabhook install` writes the hook's options:
 {_hook_options()}
 
 `crabhook --version` prints the version

@@ -56,6 +56,7 @@ def test_the_help_fits_one_screen_and_shows_the_commands_in_sight() -> None:
 
 def test_the_help_for_all_lists_every_command_and_every_option_of_the_hook() -> None:
     assert listed(ALL) == [*COMMANDS]
+    assert max(map(len, ALL.splitlines())) <= 80
     options = {option.split()[0]: variable for option, (variable, _) in HOOK_OPTIONS.items()}
     assert options.keys() == {*_OPTIONS, "--companion"}
     for name, (variable, _) in _OPTIONS.items():
