@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 COLUMNS, ROWS = 100, 25
 TITLE = "demo: the agent is a script"
-STANDS = "rules 0 ok · record ok"
 LONGEST = 20.0  # seconds until a key has led to what it is pressed for
 
 
@@ -163,7 +162,6 @@ class Painted:
     def __init__(self) -> None:
         self._tally = DayCounts()
         self._desk = PlayedDesk(counts=self._tally, decided=[self._tally.count])
-        self._desk.runner.stands = STANDS
         self._sitting = Sitting(
             columns=COLUMNS,
             rows=ROWS,

@@ -142,7 +142,7 @@ def test_a_danger_is_allowed_by_a_second_yes_alone(claude: MakeClaude, screen: S
     install(agent, screen.address, gate=True)
     terminal = agent.terminal("push it")
     screen.wait_for("▲▲")
-    screen.press("a", until="enter allows it, esc goes back")
+    screen.press("a", until="enter allows it · esc goes back")
     assert "FORCE" in screen.screen().partition("enter allows it")[0].rpartition("\n")[2]
     screen.key("a", "y", "Space", "Down")
     as_a_person()
@@ -150,7 +150,7 @@ def test_a_danger_is_allowed_by_a_second_yes_alone(claude: MakeClaude, screen: S
     screen.press("Escape", until=lambda shown: "enter allows it" not in shown)
     assert "TAKE BACK" not in screen.screen()
     assert not (agent.project / "made").exists()
-    screen.press("a", until="enter allows it, esc goes back")
+    screen.press("a", until="enter allows it · esc goes back")
     screen.press("Enter", until="TAKE BACK")
     screen.wait_for(re.compile("ALLOW in [3-5] s").search)  # a danger is held for longer
     assert not (agent.project / "made").exists()
@@ -168,17 +168,17 @@ def test_a_call_that_is_edited_is_shown_run_and_on_record_as_edited(
     screen.wait_for("touch made")
     screen.press("e", until="see the change")
     screen.key("End", "C-u")
-    screen.wait_for(lambda shown: "│ touch made" not in shown.partition("wants to")[2])
+    screen.wait_for(lambda shown: "│ touch made" not in shown.partition("this command?")[2])
     screen.type("touch other")
     screen.wait_for("│ touch other")
     screen.press("C-s", until="+ touch other")
     as_a_person()
-    held = screen.press("Enter", until="TAKE BACK").partition("wants to")[2]
+    held = screen.press("Enter", until="TAKE BACK").partition("this command?")[2]
     assert "edited: to be allowed as it is here" in held
     assert held.index("│ touch other") < held.index("│ - touch made")
     screen.wait_for("delivered")
     shown = screen.screen()
-    card = shown.partition("wants to")[2]
+    card = shown.partition("this command?")[2]
     assert re.search(r"#1 .*touch other .*ALLOWED edited", shown)  # in the queue
     assert "│ touch other" in card
     assert "ALLOWED edited: touch other" in card  # in the feed

@@ -122,7 +122,7 @@ GOLDEN = """\
   risk: danger: deletes /srv/cache (OUTSIDE the project). caution: network; installs packages, whose
     >  scripts may run
   in its own words: Clean build
-  here because: no rule decides this, so you are asked
+  asked because: no rule covers it
   asked by the main agent, mode default; 9:59 left
   #1 can be answered with: allow [note]; deny REASON; hand back; pass; edit TEXT; always allow;
     > always deny; defer; halt REASON; message MESSAGE
@@ -132,8 +132,8 @@ GOLDEN = """\
 > 1 deletes
 #1 ALLOWED once
 #2 Claude Code · api-server wants to edit: src/auth.ts +1 -1
-  risk: nothing risky found. also: writes src/auth.ts (inside the project)
-  here because: no rule decides this, so you are asked
+  risk: no known risk. also: writes src/auth.ts (inside the project)
+  asked because: no rule covers it
   asked by the main agent, mode default; 9:59 left
   change:
     -a
@@ -148,14 +148,14 @@ GOLDEN = """\
 > brief
 · from now on: of each new request one line, and its risk
 #3 Claude Code · api-server wants to run a command, 2 lines
-  risk: nothing risky found. also: runs the project's own code
+  risk: no known risk. also: runs code of this project
   not all of it is printed: 3 show prints it
 > 3 allow
 ! #3 was not printed whole; nothing was decided. Write: 3 show or 3 allow!
 > 3 hand back
 #3 HANDED BACK
 #4 Claude Code · api-server wants to run: ls
-  risk: nothing risky found
+  risk: no known risk
 > quit
 #4 WITHDRAWN the operator closed the desk
 crabhook: 1 allowed · 1 denied · 1 handed back.

@@ -38,8 +38,8 @@ _TOLD, _TEXT = 20, 400  # parts of a call, and letters of each, in an objection
 
 _UNDECIDED = Because(
     Brought.HOOK,
-    "no rule decides this, so you are asked",
-    full="its hook is a gate, and no rule decides this",
+    "no rule covers it",
+    full="its hook is a gate, and no rule covers it",
 )
 
 

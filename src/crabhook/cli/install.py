@@ -49,7 +49,7 @@ _FILES = ("--tls-cert", "FILE", "--tls-key", "FILE")
 _FAIL_CLOSED = (
     "Fail-closed: if the server cannot be reached, or is lost, the call it was to decide is denied."
 )
-_ANEW = "A session that runs already may not see the change before it is started anew."
+_ANEW = "Restart sessions that run already: they do not see the change."
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -120,7 +120,7 @@ def _install(arguments: argparse.Namespace) -> None:
         compiled = program.compile_hook()
         say(agent.settings.stances[installation.stance])
         at = " or ".join(listed(installation.server or ""))
-        say(f"They ask the server at {at}, whatever their environment says.")
+        say(f"Hooks ask the server at {at}.")
         say(_FAIL_CLOSED if installation.fail_closed else agent.settings.unreachable)
         joined = _reached(agent.program, "the team's server")
         say(*(next_steps(agent, installation) if arguments.join is None else [joined]))

@@ -59,7 +59,7 @@ def explained(policy: Policy, event: Event, project: Path) -> str:
     risk = policy.risk(event, context_here(project))
     marked = [f"  {'▲' * effect.level:<2} {effect.words}" for effect in risk.effects]
     marked += [f"   ? {what}" for what in risk.unknown]
-    lines += [f"risk: {risk.level.name.lower()}", *(marked or ["     nothing risky found"])]
+    lines += [f"risk: {risk.level.name.lower()}", *(marked or ["     no known risk"])]
     return "\n".join([*lines, f"verdict: {verdict_of(ruling)}", f"  {ruling.why}"])
 
 

@@ -23,7 +23,7 @@ class Command:
     id: str = field(default_factory=partial(token_hex, 8), kw_only=True)
 
 
-BARE_DENIAL = "the operator denied it in a shell, and said no more"
+BARE_DENIAL = "The operator denied this (no reason given)"
 """The reason of a denial by a key that lies open: an agent may hold it, so it has no own words."""
 
 

@@ -59,7 +59,7 @@ class Risk:
 
 
 NO_RISK = Risk()
-UNTOLD = Risk(Level.CAUTION, (Effect("untold", Level.CAUTION, "what this does cannot be told"),))
+UNTOLD = Risk(Level.CAUTION, (Effect("untold", Level.CAUTION, "effect unknown"),))
 """The risk of a call that nobody could look at."""
 
 

@@ -7,7 +7,7 @@ from crabhook.model.card import Card
 from crabhook.present import sentence
 from crabhook.present.summary import names_plan
 
-_LAST_WORDS = "last words"
+_LAST_WORDS = "the agent said"
 
 
 @frozen

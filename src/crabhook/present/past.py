@@ -16,7 +16,7 @@ from crabhook.model.jsontext import pretty
 from crabhook.model.session import Activity, AgentView, SessionView
 from crabhook.model.wording import who
 from crabhook.present.cover import covered
-from crabhook.present.phrases import countdown, joined, lasting
+from crabhook.present.phrases import ago, countdown, joined, lasting
 from crabhook.present.summary import (
     agent_label,
     agent_name,
@@ -42,11 +42,14 @@ TIMES = "\N{MULTIPLICATION SIGN}"
 
 def look(card: Card) -> str:
     """Return the style of how a card ended: what was let happen, refused, or neither."""
-    if card.decision is None:
-        return "outcome"
-    if card.decision.verdict in _LET_HAPPEN:
+    return "outcome" if card.decision is None else look_of(card.decision.verdict)
+
+
+def look_of(verdict: Verdict) -> str:
+    """Return the style of a verdict: green, red, or neither."""
+    if verdict in _LET_HAPPEN:
         return "allowed"
-    return "refused" if card.decision.verdict in _REFUSED else "outcome"
+    return "refused" if verdict in _REFUSED else "outcome"
 
 
 def by_whom(past: Past) -> str:
@@ -130,8 +133,8 @@ def head(view: SessionView, now: float) -> str:
         view.title,
         joined(place_of(view, covered), on_machine(view.machine, covered), by=" "),
         view.mode and f"mode {brief(view.mode, covered)}",
-        f"{countdown(now - view.since)} old",
-        f"heard of {countdown(now - view.heard)} ago",
+        f"started {ago(now - view.since)} ago",
+        f"last seen {ago(now - view.heard)} ago",
         waiting(view),
     )
 

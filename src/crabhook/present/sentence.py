@@ -6,6 +6,7 @@ The questions before a second yes are here too: a danger (▲▲) is named befor
 mode of the agent in which another verdict lets the call happen.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -49,6 +50,7 @@ LEVELS = {Level.NONE: "also", Level.CAUTION: "caution", Level.DANGER: "danger"}
 """How a level of risk is said."""
 MARKS = {Level.NONE: ("", ""), Level.CAUTION: ("caution", "▲"), Level.DANGER: ("danger", "▲▲")}
 """How a level of risk looks, and its mark."""
+_ARTICLE = re.compile(r"^an? ")
 _MCP = "mcp__"  # before a server's name and its tool's
 _WITH_A_PLAN = {Verdict.ALLOW: "approves it", Verdict.DENY: "sends it back"}
 DOES = {
@@ -67,22 +69,29 @@ DOES = {
 LETS = frozenset({Verdict.ALLOW, Verdict.RETRY})  # what lets a call happen in every mode
 _STARTED_BY = {"user": "you", "claude": "Claude"}
 """Who had a skill loaded, by the agent's word for it."""
-NOTHING_RISKY = "nothing risky found"
+NOTHING_RISKY = "no known risk"
 RESTORED = "it came before this server began to serve"
 
 
 class Sentence(NamedTuple):
     """What an agent wants: "wants to run" "a command", and `exactly` what.
 
-    `exactly` is one line of bounded length, perhaps only the start; empty for nothing.
+    `exactly` is one line of bounded length, perhaps only the start; empty for nothing. `question`
+    asks a person for the decision: "Run this command?".
     """
 
     wants: str
     what: str
     exactly: str = ""
+    question: str = ""
 
     def __str__(self) -> str:
         return joined(self.wants, self.what, by=" ")
+
+    @property
+    def asked(self) -> str:
+        """The question to a person; where nothing is asked, the sentence."""
+        return self.question or str(self)
 
     @property
     def whole(self) -> str:
@@ -96,13 +105,15 @@ def sentence(card: Card, spell: Speller = safe) -> Sentence:
     if event.tool is None:
         return _about_no_tool(event, verdicts, spell)
     if Verdict.RETRY in verdicts:
-        return Sentence("was denied a call by its own rules", "", summary(event, spell))
+        denied = "was denied a call by its own rules"
+        return Sentence(denied, "", summary(event, spell), "Its own rules denied this. Try again?")
     if Beside.OUTPUT in card.choices.beside:
-        return Sentence("shows the result of a call", "", summary(event, spell))
+        result = summary(event, spell)
+        return Sentence("shows the result of a call", "", result, "Give the agent this result?")
     if is_question(event):
         return _question(event, spell)
     if is_plan(event):
-        return Sentence("wants to leave", "plan mode")
+        return Sentence("wants to leave", "plan mode", question="Start with this plan?")
     return _call(event, spell)
 
 
@@ -111,7 +122,9 @@ def _call(event: Event, spell: Speller) -> Sentence:
     if event.name in vocabulary().parts:
         return Sentence(part_of(event, spell), "", summary(event, spell))
     deed, thing = _deed(event, spell)
-    return Sentence(f"wants to {deed}", thing, summary(event, spell))
+    this = _ARTICLE.sub("this ", thing)
+    asked = f"{deed[:1].upper()}{joined(deed[1:], this, by=' ')}?"
+    return Sentence(f"wants to {deed}", thing, summary(event, spell), asked)
 
 
 def part_of(event: Event, spell: Speller = safe) -> str:
@@ -132,12 +145,12 @@ def _about_no_tool(event: Event, verdicts: frozenset[Verdict], spell: Speller) -
         asks = server_asks(event)
         server = brief(asks.server if asks else "", spell)
         if asks and asks.is_link:
-            return Sentence(
-                "asks you to open", f"an address for {server}" if server else "an address"
-            )
-        return Sentence("asks you to answer", f"a form of {server}" if server else "a form")
+            thing = f"an address for {server}" if server else "an address"
+            return Sentence("asks you to open", thing, question=f"Open {thing}?")
+        thing = f"a form of {server}" if server else "a form"
+        return Sentence("asks you to answer", thing, question=f"Answer {thing}?")
     if Verdict.KEEP_GOING in verdicts:
-        return Sentence("wants to stop", "")
+        return Sentence("wants to stop", "", question="Let it stop?")
     return Sentence(f"reports {brief(event.name, spell)}", "", summary(event, spell))
 
 
@@ -158,8 +171,10 @@ def _question(event: Event, spell: Speller) -> Sentence:
     except QuestionError:
         return Sentence("asks you", "something that cannot be read")
     if len(questions) == 1:
-        return Sentence("asks you", "a question", brief(questions[0].text, spell))
-    return Sentence("asks you", f"{len(questions)} questions")
+        text = brief(questions[0].text, spell)
+        return Sentence("asks you", "a question", text, "Answer this question")
+    several = f"{len(questions)} questions"
+    return Sentence("asks you", several, question=f"Answer these {several}")
 
 
 def risk_words(risk: Risk, spell: Speller = safe) -> str:

@@ -253,7 +253,7 @@ class Team:
         role, needed = principal.role, NEEDS[permission]
         if not role.includes(needed):
             who = f"{principal.name} is {_a(role)}"
-            return TeamRefusal(f"{who}, and to {permission} takes {_a(needed)}")
+            return TeamRefusal(f"only {_a(needed)} can {permission}, and {who}")
         if principal.closing and permission not in CLOSING:
             return TeamRefusal(
                 f"this key of {principal.name}'s may look and close, as by deny, hold and stop: "

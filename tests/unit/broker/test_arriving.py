@@ -79,7 +79,7 @@ def test_coming_back_uses_up_no_order(book: Playbook) -> None:
 
 
 ASKED = '[[rule]]\nverdict = "ask-operator"\nmatch = "Bash(rm *)"\nnote = "look twice"\n'
-GATE = "its hook is a gate, and no rule decides this"
+GATE = "its hook is a gate, and no rule covers it"
 
 
 @pytest.mark.parametrize(

@@ -169,7 +169,7 @@ def test_who_cannot_be_told_to_ask_its_own_user_has_the_operator_asked(
     assert card.reason == Because(Brought.UNSURE, words, full=words)
 
 
-GATE = "its hook is a gate, and no rule decides this"
+GATE = "its hook is a gate, and no rule covers it"
 RULED = Because(Brought.RULE, 'rule "Bash(x)" — look', "Bash(x)", "look")
 
 
@@ -178,7 +178,7 @@ RULED = Because(Brought.RULE, 'rule "Bash(x)" — look', "Bash(x)", "look")
     [
         (RULED, (), Stance.GATE, RULED),
         (RULED, (HOLD,), Stance.GATE, RULED),
-        (None, (), Stance.GATE, (Brought.HOOK, "no rule decides this, so you are asked")),
+        (None, (), Stance.GATE, (Brought.HOOK, "no rule covers it")),
         (None, (HOLD,), Stance.GATE, (Brought.ORDER, f"your standing order: {HOLD}")),
         (None, (HOLD,), Stance.COMPANION, (Brought.ORDER, f"your standing order: {HOLD}")),
     ],

@@ -50,4 +50,4 @@ def test_the_risk_of_a_call_is_told_before_the_verdict(tmp_path: Path) -> None:
         in shown
     )
     shown = explained(law, event_of("Bash", "ls", tmp_path), tmp_path)
-    assert "risk: none\n     nothing risky found\nverdict" in shown
+    assert "risk: none\n     no known risk\nverdict" in shown

@@ -136,9 +136,9 @@ RISK = Risk(
             RISK,
             "danger: deletes ../cache (OUTSIDE). caution: network; pushes. not known: frobnicate",
         ),
-        (NO_RISK, "nothing risky found"),
-        (UNTOLD, "caution: what this does cannot be told"),
-        (Risk(unknown=("x: not known here",)), "nothing risky found. not known: x: not known here"),
+        (NO_RISK, "no known risk"),
+        (UNTOLD, "caution: effect unknown"),
+        (Risk(unknown=("x: not known here",)), "no known risk. not known: x: not known here"),
         (
             Risk(Level.CAUTION, (Effect("network", Level.CAUTION, "network \x1b[2J\nok"),)),
             "caution: network ␛[2J␊ok",

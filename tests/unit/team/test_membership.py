@@ -72,7 +72,7 @@ def test_each_role_may_do_what_the_table_says_and_nothing_else() -> None:
             if TEAM.may(principal(name), permission, Target("/x", "y", "z")) is None
         } == permissions
     refused = TEAM.may(principal("vic"), Permission.ALLOW)
-    assert refused == TeamRefusal("vic is a viewer, and to allow takes a decider")
+    assert refused == TeamRefusal("only a decider can allow, and vic is a viewer")
 
 
 def test_a_key_that_lies_unencrypted_looks_and_closes_and_opens_nothing() -> None:

@@ -149,7 +149,7 @@ EVENTS = EventTable[Way]({
     ),
     # prompts and turns
     "UserPromptSubmit": EventRow(
-        _ASKED, _BLOCKABLE, ALL, _AGENT_OVER, Phase.PROMPT, "its user wrote a new prompt",
+        _ASKED, _BLOCKABLE, ALL, _AGENT_OVER, Phase.PROMPT, "new prompt",
         tells=common.TELLS_PROMPT,
     ),
     "UserPromptExpansion": EventRow(

@@ -79,7 +79,7 @@ EVENTS = EventTable[Way]({
     ),
     # prompts and turns
     "UserPromptSubmit": EventRow(
-        _ASKED, _BLOCKABLE, TELL, _AGENT_OVER, Phase.PROMPT, "its user wrote a new prompt",
+        _ASKED, _BLOCKABLE, TELL, _AGENT_OVER, Phase.PROMPT, "new prompt",
         tells=TELLS_PROMPT,
     ),
     "Stop": EventRow(

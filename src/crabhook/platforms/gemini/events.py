@@ -54,7 +54,7 @@ EVENTS = EventTable[Way]({
     ),
     # prompts and turns
     "BeforeAgent": EventRow(
-        _ASKED, _BLOCKABLE, ALL, EndScope.AGENT, Phase.PROMPT, "its user wrote a new prompt",
+        _ASKED, _BLOCKABLE, ALL, EndScope.AGENT, Phase.PROMPT, "new prompt",
         tells=common.TELLS_PROMPT,
     ),
     "AfterAgent": EventRow(

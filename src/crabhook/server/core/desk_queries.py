@@ -106,7 +106,7 @@ class DeskQueries:
         self._past.entry(number, deliver)
 
     def words(self, card: Card, deliver: DeliverWords) -> None:
-        """Read what a card's agent last said, and what its user asked for last."""
+        """Read what a card's agent last said, and what the user asked for last."""
         self._words.ask(card, deliver)
 
     def rulings(

@@ -46,7 +46,7 @@ def below_rows(
     words = _quoted(around.whose, around.words, sheet)
     before: Line = [("dim", around.before)] if around.before else []
     parting: Line = [("dim", " · ")] if before and words else []
-    quotes = (before + parting + words, _quoted("its user asked", around.prompt, sheet))
+    quotes = (before + parting + words, _quoted("the user asked", around.prompt, sheet))
     return stays, [clip_line(line, sheet.columns) for line in quotes if line]
 
 
@@ -60,7 +60,7 @@ def reason_lines(card: Card, sheet: Sheet) -> list[Line]:
     """Return why the card is here, a rule first of all, and what a decision cannot bring about."""
     because = brief(card.reason.words, in_words(sheet.spell))
     style = "noted" if card.reason.of_rules else "dim"
-    rows = list(wrapped(f"here because: {because}", sheet.columns, str, words=True))
+    rows = list(wrapped(f"asked because: {because}", sheet.columns, str, words=True))
     if len(rows) > _REASON_ROWS:
         rows = [*rows[: _REASON_ROWS - 1], " ".join(rows[_REASON_ROWS - 1 :])]
     lines: list[Line] = [[(style, row)] for row in rows] if because else []
@@ -73,7 +73,7 @@ def around_rows(card: Card, around: CardContext, sheet: Sheet) -> Iterator[Line]
     """Return in full what a card shows the start of: why it is here, and who said what."""
     parts = [("why it is here", card.reason.in_full)]
     parts += [("what a hook cannot do here", limit) for limit in card.limits]
-    parts += [(around.whose, around.words), ("its user asked", around.prompt)]
+    parts += [(around.whose, around.words), ("the user asked", around.prompt)]
     for title, words in parts:
         if words:
             yield from titled(title, words, sheet)

@@ -13,6 +13,7 @@ from crabhook.present.safe import FOLD, safe
 from crabhook.present.sentence import (
     are_looking,
     by_another,
+    has_risk,
     held_elsewhere,
     looking_elsewhere,
     outlasting,
@@ -39,6 +40,7 @@ from crabhook.ui.text.width import Mask, clip, in_words, own_ascii, safe_ascii
 
 LEAST_COLUMNS, LEAST_ROWS = 24, 7
 BESIDE = 140  # columns from which the queue is beside the card
+_ROOMY = 20  # rows of the screen from which a command has a frame
 _CARD_ROWS = 12  # rows that a card keeps, with the two edges of its panel, however many wait
 _TITLE = 6  # the rank of the status line's least part
 _SIDES = 60  # columns from which a panel has sides
@@ -103,9 +105,11 @@ class Painter:
         self._bare = safe_ascii if screen.options.ascii else safe
         self._spell = Mask(self._bare, ASCII_COVER if screen.options.ascii else COVER)
         self._words = WordsOfCards(self._spell)
+        self._roomy = True
 
     def frame(self, columns: int, rows: int, clock: Clock) -> Frame:
         """Draw the screen at this size."""
+        self._roomy = rows >= _ROOMY
         if columns < LEAST_COLUMNS or rows < LEAST_ROWS:
             return Frame(self._finish([[("warning", "too small to decide in")]], columns, rows))
         top = self._screen.stack.top
@@ -181,7 +185,8 @@ class Painter:
         wrong = " · ".join((*missing, *screen.desk.troubles()))
         oldest = ago(clock.now - screen.desk.waiting()[0].asked_at) if waiting else ""
         of_day, ours = clock.of_day(clock.now)[:5], in_words(self._spell)
-        state = ours(screen.desk.house().state)
+        states = screen.desk.house().state.split(" · ")
+        state = ours(" · ".join(part for part in states if not part.endswith(" ok")))
         parts: list[tuple[int, Line]] = [  # each with its rank: the highest goes first
             (0, [("", " "), *orders_line(orders_in_title(screen.desk), clock, self._spell)]),
             (2, [("title", "crabhook"), ("", "   " if columns >= _SIDES else " ")]),
@@ -295,7 +300,9 @@ class Painter:
         if stays and as_allowed(given) is not as_allowed(card) and not is_question(card.event):
             when = "before your change" if given.risk is card.risk else "as you changed it"
             stays = [[("dim", f"its risk, {when}:")], *stays]
-        return [[], *stays, *rest][: height // 2], [*stays][: height // 2]
+        # A risk stands right under what is asked.
+        apart: list[Line] = [] if has_risk(given) else [[]]
+        return [*apart, *stays, *rest][: height // 2], [*stays][: height // 2]
 
     def _sheet(self, columns: int) -> Sheet:
         """Return the sheet for a card: it covers secrets and folds long runs of blanks.
@@ -307,7 +314,7 @@ class Painter:
         edits = any(isinstance(dialog, EditPage) for dialog in screen.stack.dialogs)
         bare = edits or screen.work.bare.number == number
         folds = screen.work.unfolded.number != number
-        return Sheet(columns - 2, self._bare if bare else self._spell, folds)
+        return Sheet(columns - 2, self._bare if bare else self._spell, folds, self._roomy)
 
     def _head(self, card: Card, columns: int, clock: Clock) -> list[Line]:
         screen, sheet = self._screen, self._sheet(columns)

@@ -158,7 +158,7 @@ class ForAPerson(Format):
                 return
             context = around(card, self._desk)
             prompt = context.prompt if context.prompt != prompt_before else ""
-            late_words = (("its user asked", prompt), (context.whose, context.words))
+            late_words = (("the user asked", prompt), (context.whose, context.words))
             rows = (
                 Row(f"#{number} {who}: ", " ".join(text.split()))
                 for who, text in late_words
@@ -241,13 +241,13 @@ class ForAPerson(Format):
         for note in body(event).of(Description):
             yield from [Row("  in its own words: ", note.text)] if note.text else ()
         if card.reason.words:
-            yield Row("  here because: ", card.reason.words)
+            yield Row("  asked because: ", card.reason.words)
         if Verdict.KEEP_GOING in card.choices.verdicts:
             yield Row(f"  kept going: {card.kept_going} of {CAP} in a row")
         context = around(card, self._desk)
         if context.before:
             yield Row("  before: ", context.before)
-        for who, words in (("its user asked", context.prompt), (context.whose, context.words)):
+        for who, words in (("the user asked", context.prompt), (context.whose, context.words)):
             if words:
                 yield Row(f"  {who}: ", " ".join(words.split()))
         who = f"subagent {brief(event.agent_type, covered)}".rstrip() if event.agent_id else "agent"

@@ -130,7 +130,7 @@ def _rows(number: int, word: str, offering: Offering, *, denies: bool) -> Iterat
     """Yield the offered rules, numbered from narrow to wide."""
     does = "deny" if denies else "allow"
     if not offering.offers:
-        yield Row(f"#{number}: no rule is offered: ", offering.why)
+        yield Row(f"#{number}: no rule is offered. ", offering.why)
         return
     yield Row(f"#{number}: rules that would {does} it from now on, from narrow to wide")
     yield Row(f"  {tried(offering)}")

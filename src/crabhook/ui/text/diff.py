@@ -58,7 +58,7 @@ def unified_rows(old: str, new: str, sheet: Sheet) -> Rows:
 
 def _alike(lines: int) -> Rows:
     if lines:
-        yield True, [("dim", f"  … {plural(lines, 'line')} alike")]
+        yield True, [("dim", f"  … {plural(lines, 'unchanged line')}")]
 
 
 def added_rows(text: str, sheet: Sheet) -> Rows:

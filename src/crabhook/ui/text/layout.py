@@ -27,11 +27,15 @@ _SEEN_KEPT = 4096  # items seen to their ends that are remembered
 
 @frozen
 class Sheet:
-    """How wide the screen is, and how agents' letters are spelt; `folds`: blanks are marks."""
+    """How wide the screen is, and how agents' letters are spelt.
+
+    `folds`: blanks are marks. `roomy`: there are rows enough for frames.
+    """
 
     columns: int
     spell: Speller
     folds: bool = True
+    roomy: bool = True
 
     @property
     def inner(self) -> "Sheet":
@@ -122,6 +126,17 @@ def framed(rows: Iterable[tuple[bool, Line]]) -> Iterator[Line]:
                 if part or not text:
                     framed.append(("warning" if at % 2 else style, part))
         yield framed
+
+
+def boxed(rows: Iterable[tuple[bool, Line]], sheet: Sheet, style: str = "asked") -> Iterator[Line]:
+    """Return rows in a frame as wide as the sheet; the rows have its width less 4."""
+    across = "─" * (sheet.columns - 2)
+    yield [("frame", f"┌{across}┐")]
+    for row in framed(rows):
+        (_, bar), *spans = row
+        worn: Line = [("frame", bar), *((f"{style} {look}".strip(), text) for look, text in spans)]
+        yield ends(worn, [("frame", " │")], sheet.columns)
+    yield [("frame", f"└{across}┘")]
 
 
 def hung(

@@ -33,8 +33,8 @@ class Theme(StrEnum):
 
 
 def class_of(name: str) -> str:
-    """Return the terminal layer's word for one of the styles; none for plain text."""
-    return f"class:{_OURS}{name}" if name else ""
+    """Return the terminal layer's words for styles; the last counts most."""
+    return " ".join(f"class:{_OURS}{each}" for each in name.split())
 
 
 def style(theme: Theme) -> Style:

@@ -18,7 +18,7 @@ from crabhook.secrets.context import names_a_secret
 CHUNK = 2048  # letters of a long line that are looked at in one go
 LONGEST_WORD = 512  # letters of a word that is not cut between two of them
 ELLIPSIS = "…"
-OWN_SYMBOLS = dict(zip("─│┆╭╮╰╯├┤▓░▸▹·…✓▲→←↑↓", "-|:++++++#.>--~*!><^v", strict=True))
+OWN_SYMBOLS = dict(zip("─│┆┌┐└┘╭╮╰╯├┤▓░▸▹·…✓▲→←↑↓", "-|:++++++++++#.>--~*!><^v", strict=True))
 _OWN_ASCII = str.maketrans(OWN_SYMBOLS)
 
 

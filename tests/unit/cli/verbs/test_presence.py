@@ -125,7 +125,7 @@ def test_who_may_not_give_orders_is_told_so(person: Person) -> None:
         with person.typed("orders", "away", home=home) as typist:
             code, said, _ = typist.finish()
     assert code == NOT_ALLOWED
-    assert "takes an admin" in said
+    assert "only an admin can" in said
     person.desk.say("orders")
     person.desk.wait_for("^· no order stands$")
 

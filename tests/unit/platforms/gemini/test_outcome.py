@@ -10,7 +10,7 @@ from crabhook.platforms.gemini.events import EVENTS
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("BeforeAgent", "its user wrote a new prompt"),
+        ("BeforeAgent", "new prompt"),
         ("AfterAgent", "the agent's turn ended"),
         ("SessionEnd", "its session ended"),
         ("AfterTool", "it ran"),  # which ends no wait, but tells of a call that is over

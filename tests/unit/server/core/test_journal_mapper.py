@@ -90,7 +90,7 @@ def test_a_request_is_on_record_with_what_brought_its_card_here() -> None:
     (open_call,) = recorded(kept, "asked", Arrived(bash("b", "make", "t2"), None, 2, 1.0))
     assert open_call.body["because"] == {
         "kind": "hook",
-        "words": "no rule decides this, so you are asked",
+        "words": "no rule covers it",
     }
 
 

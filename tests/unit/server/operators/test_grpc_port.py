@@ -586,7 +586,7 @@ async def test_who_may_end_no_order_puts_no_shorter_one_in_its_place(tmp_path: P
             replace(HOLD, until=soon),
             replace(HOLD, until=server.now() + 60, times=1),
         ):
-            assert "takes an admin" in await refused(port, GiveOrder(shorter))
+            assert "only an admin can" in await refused(port, GiveOrder(shorter))
         assert server.orders() == stood
         longer = Order(OrderKind.HALT, session="s", words="still")
         assert not await refused(port, GiveOrder(longer))
@@ -607,7 +607,7 @@ async def test_who_makes_no_rules_gives_none_to_the_agents_own_settings(tmp_path
             ({**mode, "mode": "acceptEdits"}, True),
         ):
             why = await refused(port, Decide(1, 0, replace(ALLOW, permissions=(update,))))
-            assert ("remember takes an admin" in why) is not may
+            assert ("only an admin can remember" in why) is not may
 
 
 async def test_who_is_limited_makes_and_sees_no_rule_that_reaches_beyond(tmp_path: Path) -> None:

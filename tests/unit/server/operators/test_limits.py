@@ -406,7 +406,7 @@ async def test_the_key_that_lies_open_says_no_word_of_its_own_to_any_model(
 ) -> None:
     server = played()
     async with team_port(server.runner, tmp_path) as port:
-        with pytest.raises(grpc.aio.AioRpcError, match=r"its passphrase|takes an admin"):
+        with pytest.raises(grpc.aio.AioRpcError, match=r"its passphrase|only an admin can"):
             await closed(port, tmp_path, command)
     assert not server.decided
     assert not server.orders()

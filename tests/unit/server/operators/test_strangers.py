@@ -248,7 +248,7 @@ ROWS: list[tuple[Callable[[House], Awaitable[str]], str | tuple[str, ...], str]]
     (in_the_clear, NO_TLS, BY_TLS),
     (as_another_team, NO_TLS, BY_TLS),
     (with_an_expired_certificate, NO_TLS, BY_TLS),
-    (as_a_viewer, "vic is a viewer, and to allow takes a decider", "vic is a viewer"),
+    (as_a_viewer, "only a decider can allow, and vic is a viewer", "vic is a viewer"),
     (as_one_of_no_list, "of no device in the team: its person was", "of no device in the team"),
     (beyond_the_date_in_the_team_file, "ended on 1970-01-01", "ended on 1970-01-01"),
     (revoked_under_an_open_watch, "bob's of bob was revoked", "bob's of bob was revoked"),

@@ -33,23 +33,23 @@ def test_the_last_words_and_the_last_prompt_stand_below_in_a_line_and_whole_a_ke
         sitting.desk.ask(happening("UserPromptSubmit", prompt=prompt))
     sitting.ask()
     rows = card_rows(sitting)
-    (line,) = (row for row in rows if row.startswith('last words: "I build it anew'))
+    (line,) = (row for row in rows if row.startswith('the agent said: "I build it anew'))
     assert line.endswith("…")
-    assert 'its user asked: "Build it anew, please"' in rows
+    assert 'the user asked: "Build it anew, please"' in rows
     sitting.press("i")
     rows = card_rows(sitting)
-    assert rows[rows.index("last words") + 1].startswith("│ I build it anew, because")
-    assert rows[rows.index("its user asked") + 1] == "│ Build it anew, please"
+    assert rows[rows.index("the agent said") + 1].startswith("│ I build it anew, because")
+    assert rows[rows.index("the user asked") + 1] == "│ Build it anew, please"
 
 
 def test_words_that_are_being_read_come_by_themselves_once() -> None:
     sitting = Sitting(arming_ms=0)
     sitting.desk.words[1] = None
     sitting.ask()
-    assert "last words" not in sitting.text()
+    assert "the agent said" not in sitting.text()
     assert sitting.controller.wake_at() is None
     sitting.desk.words[1] = "Because."
-    assert 'last words: "Because."' in sitting.text()
+    assert 'the agent said: "Because."' in sitting.text()
     sitting.desk.words[1] = "Something else."
     assert "Because." in sitting.text()
 
@@ -149,7 +149,7 @@ def test_a_plan_in_a_file_is_shown_as_what_the_file_says() -> None:
     sitting.press("i")
     rows = card_rows(sitting)
     assert rows[rows.index("the plan's file") + 1].startswith("│ # The plan")
-    assert not any("last words" in row or "PermissionRequest" in row for row in rows)
+    assert not any("the agent said" in row or "PermissionRequest" in row for row in rows)
 
 
 @pytest.mark.parametrize("columns", [60, 120])
@@ -162,7 +162,7 @@ def test_a_card_says_why_it_is_here_and_whole_a_key_away(columns: int) -> None:
     said = f'rule "Bash(rm *)" — {note}'
     whole = f"rules.toml, line 1: ask-operator Bash(rm *) ({note})"
     rows = card_rows(sitting)
-    line = next(row for row in rows if row.startswith("here because: "))
+    line = next(row for row in rows if row.startswith("asked because: "))
     assert (said in f"{line} {rows[rows.index(line) + 1]}") is (columns == 120)
     sitting.press("i")
     rows = card_rows(sitting)
@@ -189,6 +189,6 @@ def test_the_prompt_of_the_transcript_stands_on_the_card_and_safe_though_no_hook
     sitting = Sitting(rows=40)
     sitting.desk.read.prompts[1] = "Build\n#2 ALLOWED \x1b[2J\u202eit " + "anew " * 400
     sitting.ask()
-    (row,) = (one for one in card_rows(sitting) if one.startswith("its user asked: "))
-    assert row.startswith('its user asked: "Build #2 ALLOWED ␛[2J⟨U+202E⟩it anew')
+    (row,) = (one for one in card_rows(sitting) if one.startswith("the user asked: "))
+    assert row.startswith('the user asked: "Build #2 ALLOWED ␛[2J⟨U+202E⟩it anew')
     assert row.endswith("…")

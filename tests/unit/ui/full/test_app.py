@@ -133,7 +133,7 @@ async def at_the_desk(
             run(terminal.desk, options=options, title="here", input=pipe, output=terminal.output)
         )
         try:
-            await terminal.shows("nobody waits")
+            await terminal.shows("Nothing needs you")
             yield terminal
         finally:
             if not running.done():
@@ -352,7 +352,7 @@ async def test_a_desk_that_is_cancelled_leaves_nothing_behind() -> None:
         running = asyncio.ensure_future(
             run(terminal.desk, options=QUICK, input=pipe, output=terminal.output)
         )
-        await terminal.shows("nobody waits")
+        await terminal.shows("Nothing needs you")
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)
         assert not terminal.desk.watched

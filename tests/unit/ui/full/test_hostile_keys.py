@@ -106,7 +106,7 @@ def test_no_opinion_is_given_by_a_second_yes_where_the_mode_asks_nobody() -> Non
     sitting.wait()
     sitting.press("p")
     assert (
-        "in mode bypassPermissions nobody is asked, it may run: enter passes it" in sitting.text()
+        "in mode bypassPermissions nobody is asked, it may run? enter passes it" in sitting.text()
     )
     sitting.wait()
     sitting.press("enter")

@@ -166,7 +166,7 @@ def test_the_panel_that_keys_go_to_is_told_by_its_title_in_reverse_and_not_by_co
 
 
 def test_nobody_waiting_is_said() -> None:
-    assert "nobody waits for you" in Sitting().text()
+    assert "Nothing needs you" in Sitting().text()
 
 
 def test_what_is_out_of_view_is_counted() -> None:
@@ -253,13 +253,14 @@ def test_what_is_wrong_with_the_rules_stays_on_the_status_line_until_it_is_mende
     [
         (
             100,
-            " crabhook   2 waiting · 1 session · 1 ▲▲ · oldest 3:05  rules 41 ok · record ok   22:13",
+            " crabhook   2 waiting · 1 session · 1 ▲▲ · oldest 3:05  rules 41 WRONG   22:13",
         ),
         (
             90,
-            " crabhook   2 waiting · 1 session · 1 ▲▲ · oldest 3:05  rules 41 ok · record ok   22:13",
+            " crabhook   2 waiting · 1 session · 1 ▲▲ · oldest 3:05  rules 41 WRONG   22:13",
         ),
-        (80, " crabhook   2 waiting · 1 session · 1 ▲▲ · oldest 3:05  22:13"),
+        (80, " crabhook   2 waiting · 1 session · 1 ▲▲ · oldest 3:05  rules 41 WRONG   22:13"),
+        (76, " crabhook   2 waiting · 1 session · 1 ▲▲ · oldest 3:05  22:13"),
         (60, " crabhook   2 waiting · 1 ▲▲ · oldest 3:05  22:13"),
         (50, " crabhook 2 waiting · 1 ▲▲ · oldest 3:05  22:13"),
         (40, " 2 waiting · 1 ▲▲ · oldest 3:05  22:13"),
@@ -268,7 +269,7 @@ def test_what_is_wrong_with_the_rules_stays_on_the_status_line_until_it_is_mende
 )
 def test_the_status_line_keeps_what_matters_most_at_every_width(columns: int, told: str) -> None:
     sitting = Sitting(columns=columns)
-    sitting.desk.runner.stand(HouseChanged("rules 41 ok · record ok"))
+    sitting.desk.runner.stand(HouseChanged("rules 41 WRONG · record ok"))
     sitting.screen.title = ""
     sitting.ask()
     sitting.ask(tool_input={"command": "rm -rf /srv/cache"})

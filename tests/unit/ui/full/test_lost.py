@@ -159,10 +159,10 @@ def test_what_became_of_the_server_stands_among_what_went_by() -> None:
 
 def test_a_long_trouble_leaves_room_for_how_rules_and_record_stand() -> None:
     sits = Sitting(columns=120)
-    sits.desk._publish(HouseChanged("rules 41 ok · record ok"))
+    sits.desk._publish(HouseChanged("rules 41 WRONG · record MISSING"))
     sits.desk.wrong.append(
         "the socket was taken away: hooks of new sessions find no server any more"
     )
     status = sits.rows_of_text()[0]
     assert "the socket was taken" in status
-    assert "rules 41 ok · record ok" in status
+    assert "rules 41 WRONG · record MISSING" in status

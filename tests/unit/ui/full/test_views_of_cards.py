@@ -323,14 +323,14 @@ def test_a_plan_after_a_denied_one_shows_what_changed() -> None:
     sitting.press("v")
     shown = rows(sitting.content())
     assert shown[1:9] == [
-        "│   … 7 lines alike",
+        "│   … 7 unchanged lines",
         "│   line 7",
         "│   line 8",
         "│ - line 9",
         "│ + line nine",
         "│   line 10",
         "│   line 11",
-        "│   … 8 lines alike",
+        "│   … 8 unchanged lines",
     ]
     sitting.press("v")
     assert rows(sitting.content())[0] == "│ line 0"

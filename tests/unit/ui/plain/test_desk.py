@@ -32,7 +32,7 @@ async def test_a_request_prints_its_block_when_it_comes() -> None:
     assert [line for line in block if not line.startswith("  from: ")] == [
         "#1 PreToolUse Bash session=s1 cwd=/home/dev/project",
         f"  mode: {bash()['permission_mode']}",
-        "  here because: its hook is a gate, and no rule decides this",
+        "  here because: its hook is a gate, and no rule covers it",
         "  time left: 10:00",
         "  command:",
         "    rm -rf build",

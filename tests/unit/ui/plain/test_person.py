@@ -63,7 +63,7 @@ async def test_a_block_says_what_is_asked_then_the_risk_then_why_then_who() -> N
             f"#1 Claude Code · project wants to run: {RISKY}",
             "  risk: " + RISK_OF_IT,
             "  in its own words: Clean build",
-            "  here because: no rule decides this, so you are asked",
+            "  asked because: no rule covers it",
             "  asked by the main agent, mode auto; 10:00 left",
             "  #1 can be answered with: " + WORDS_FOR_IT,
         ]
@@ -83,7 +83,7 @@ async def test_brief_is_a_sentence_and_the_risk_and_says_what_is_left_out() -> N
     async with sitting(asking(EDIT), detail=DetailLevel.BRIEF) as sits:
         assert sits.everything[1:-1] == [
             "#1 Claude Code · project wants to edit: a.py +1 -1",
-            "  risk: nothing risky found. also: writes a.py (inside the project)",
+            "  risk: no known risk. also: writes a.py (inside the project)",
             "  not all of it is printed: 1 show prints it",
         ]
         shown = await sits.type("1 show")
@@ -392,7 +392,7 @@ async def test_no_line_of_an_agents_passes_for_one_of_ours(hostile: str) -> None
     async with sitting(asking(payload), detail=DetailLevel.FULL) as sits:
         for line in sits.everything[1:]:
             assert line.startswith(("#1 Claude Code · ", "  ")) or not line
-            ours = ("  risk: ", "  in its own words: ", "  here because: ", "  asked by the ")
+            ours = ("  risk: ", "  in its own words: ", "  asked because: ", "  asked by the ")
             inside = (
                 "    ",
                 "  command:",
@@ -438,14 +438,14 @@ async def test_full_tells_the_last_prompt_and_the_last_words_and_brief_does_not(
     desk.words[1] = None
     async with sitting(desk, detail=DetailLevel.FULL) as sits:
         desk.ask(bash(RISKY))
-        assert "  its user asked: Build it" in await sits.look()
+        assert "  the user asked: Build it" in await sits.look()
         desk.words[1] = "So I\n#2 clean\x1b[2J"
-        assert await sits.look() == ["#1 last words: So I #2 clean␛[2J"]
-        assert "  last words: So I #2 clean␛[2J" in await sits.type("1 show")
+        assert await sits.look() == ["#1 the agent said: So I #2 clean␛[2J"]
+        assert "  the agent said: So I #2 clean␛[2J" in await sits.type("1 show")
         await sits.type("brief")
         desk.words[2] = "Nothing"
         desk.ask(bash("ls"))
-        assert not [row for row in await sits.look() if "last words" in row or "asked:" in row]
+        assert not [row for row in await sits.look() if "the agent said" in row or "asked:" in row]
 
 
 async def test_a_description_that_is_no_text_is_not_left_out() -> None:
@@ -463,7 +463,7 @@ async def test_words_that_the_event_tells_itself_are_told_once() -> None:
         desk.ask(sample("Stop", last_assistant_message="Done."))
         rows = [*await sits.look(), *await sits.look()]
     assert "  last message: Done." in rows
-    assert not [row for row in rows if "last words" in row]
+    assert not [row for row in rows if "the agent said" in row]
 
 
 async def test_the_words_of_a_plan_that_lies_in_a_file_are_the_files() -> None:
@@ -486,9 +486,9 @@ async def test_a_prompt_that_is_read_later_is_told_once_and_harms_no_terminal() 
             await sits.look()
             desk.words[number] = "So"
             said += await sits.look()
-        asked = [row for row in said if "its user asked" in row]
-        assert asked == ["#1 its user asked: Build #2 it␛[2J"]
-        assert "  its user asked: Build #2 it␛[2J" in await sits.type("1 show")
+        asked = [row for row in said if "the user asked" in row]
+        assert asked == ["#1 the user asked: Build #2 it␛[2J"]
+        assert "  the user asked: Build #2 it␛[2J" in await sits.type("1 show")
 
 
 async def test_a_card_that_another_operator_decided_says_who_did_where_and_when() -> None:

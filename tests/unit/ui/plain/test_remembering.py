@@ -137,7 +137,7 @@ async def test_whoever_leaves_while_rules_are_tried_is_told_nothing_more() -> No
 async def test_where_no_rule_is_offered_it_is_said_why() -> None:
     async with sitting() as sits:
         asked(sits, Offering(why="no rule is made of \x1b[2J"))
-        assert await sits.type("1 remember") == ["#1: no rule is offered: no rule is made of ␛[2J"]
+        assert await sits.type("1 remember") == ["#1: no rule is offered. no rule is made of ␛[2J"]
         (printed,) = await sits.type("1 remember 1")
         assert printed.startswith("! no rule is offered for #1; nothing was decided. Write: ")
 

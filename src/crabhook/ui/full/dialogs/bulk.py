@@ -4,6 +4,7 @@ A mark holds for one revision of a card (`Marks`), so no mark decides what nobod
 """
 
 from collections.abc import Callable, Container, Hashable, Iterator, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import TypeAlias
 
@@ -236,7 +237,7 @@ def _group_rows(group: Sequence[Card], sheet: Sheet) -> Iterator[Line]:
     if command is None or cells(head) + cells(command) + 3 > sheet.columns:
         yield from sentence(head, "label", sheet)
         if command is None:
-            yield from asked_rows(group[0], sheet)
+            yield from asked_rows(group[0], replace(sheet, roomy=False))
         else:
             yield from quoted(command, sheet)
     else:

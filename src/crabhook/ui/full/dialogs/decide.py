@@ -154,7 +154,7 @@ def second_yes(card: Card, decision: Decision, desk: Replica, *, rule: bool = Fa
         "a RULE of yours for such calls" if rule else ""
     )
     does = f"gives ALLOW + {kept}" if kept else DOES[decision.verdict]
-    return f"▲▲ {' · '.join(told)}: enter {does}, esc goes back"
+    return f"▲▲ {' · '.join(told)}? enter {does} · esc goes back"
 
 
 # Where a suggestion can be kept, in the words of the list.
@@ -164,7 +164,7 @@ _KEPT = {
     "project": "in this project, for everybody (project settings)",
     "user": "everywhere, for you (user settings)",
 }
-_AS_IT_CAME = "what the agent suggests; of it, the place to keep it alone is changed"
+_AS_IT_CAME = "the agent will remember this; only the place changes"
 
 
 def offer_places(card: Card, key: str) -> Effects:
@@ -251,7 +251,7 @@ def _offer(about: _About, ask: AskOffers, desk: Replica) -> Effects:
         offering = desk.offers(ask.card, ask.entry, denies=ask.denies)
         if outcome == Done() and offering.offers:
             return (_menu(about, offering, turns=0, cursor=0),)
-        return (Say(outcome.why or f"{about.name}: no rule is offered: {offering.why}"),)
+        return (Say(outcome.why or f"{about.name}: no rule is offered. {offering.why}"),)
 
     said = f"{about.name}: trying rules on what was decided before…"
     return awaited(said, about.number, ask, told)

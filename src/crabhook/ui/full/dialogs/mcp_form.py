@@ -331,7 +331,7 @@ def _option(entry: Entry, choice: int, sheet: Sheet, *, here: bool, chosen: bool
 def _kind(entry: Entry, sheet: Sheet) -> str:
     one = entry.asked
     if entry.choices and one.kind != "boolean":
-        return "choose any number" if entry.several else "choose one"
+        return "choose one or more" if entry.several else "choose one"
     said = _KINDS.get(one.kind, f"{brief(one.kind, sheet.spell)}, written as JSON")
     return f"{said}, {brief(one.format, sheet.spell)}" if one.format else said
 

@@ -96,9 +96,9 @@ def offer_orders(card: Card | None, desk: Replica) -> Effects:
     rows = [_ending(order, desk) for order in sorted(desk.orders(), key=desk.is_live, reverse=True)]
     if desk.may_hold():
         rows += _for_session(card, desk) if card is not None and card.event.session else ()
-        rows.append(_giving("hold Stop of every session", Order(OrderKind.HOLD, _STOP)))
+        rows.append(_giving("ask me before any session finishes", Order(OrderKind.HOLD, _STOP)))
         which = partial(_ask_which, "", desk)
-        rows.append(Choice("hold another event of every session…", which))
+        rows.append(Choice("ask me about another event of every session…", which))
     if not rows:
         return (Say("no order stands, and a viewer gives none"),)
     return (Menu(title, tuple(rows)),)
@@ -139,15 +139,19 @@ def _for_session(card: Card, desk: Replica) -> Iterator[Choice]:
         yield Choice(_ALLOW_ALL, partial(_ask_how_long, session, desk), behind)
     yield _giving(_HOLD_ALL, hold_all, behind)
     hold_stop = Order(OrderKind.HOLD, _STOP, session=session)
-    yield _giving("hold Stop of this session", hold_stop, behind)
+    yield _giving("ask me before this session finishes", hold_stop, behind)
     if desk.may_order():
         going = "keep this session going at its next stops…"
         yield Choice(going, partial(_ask_how_often, session), behind)
-    another = "hold another event of this session…"
+    another = "ask me about another event of this session…"
     yield Choice(another, partial(_ask_which, session, desk), behind)
     if folder:
         hold_stop = Order(OrderKind.HOLD, _STOP, project=folder)
-        yield _giving("hold Stop of this project", hold_stop, _behind(project(card.event)))
+        yield _giving(
+            "ask me before a session of this project finishes",
+            hold_stop,
+            _behind(project(card.event)),
+        )
 
 
 def _ask_which(session: str, desk: Replica) -> Effects:
@@ -215,7 +219,7 @@ def go_away(desk: Replica, waiting: Callable[[], int]) -> Effects:
     def leave(seconds: float) -> Effects:
         return give(Order(OrderKind.AWAY, until=desk.now() + seconds if seconds else None))
 
-    subject = "away (enter: until b)"
+    subject = "away (empty: until you press b)"
     return (AskLine(Purpose.FOR_HOW_LONG, _with_seconds(ask), subject=subject),)
 
 

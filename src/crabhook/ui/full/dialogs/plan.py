@@ -332,10 +332,10 @@ def denial_page(card: Card, notes: PlanNotes) -> Content:
 
 
 def changes_page(card: Card, before: str, plan: str) -> Content:
-    """Return what changed since the plan that was denied before."""
+    """Return what changed changed since the last plan."""
 
     def rows(sheet: Sheet) -> Iterator[Line]:
-        yield [("label", "since the plan that was denied before")]
+        yield [("label", "changed since the last plan")]
         if before == plan:
             yield [("warning", "nothing changed: it is the same plan again")]
         else:

@@ -347,7 +347,7 @@ class Purpose(Enum):
     REMARK = ("{}, a note beside the answer: ", "keep note")
     FIELD = ("{}, in this field: ", "keep value")
     NOTE_ON_PLAN = ("{}, what to change here: ", "keep note")
-    FILTER = ("show of {} what tells: ", "go on")
+    FILTER = ("filter {}: ", "go on")
     FOR_HOW_LONG = ("{} for how long (30s, 10m, 2h): ", "go on")
     KEEP_GOING_TIMES = ("{}: how often (1 to 8), and tell it how to go on: ", "go on")
 

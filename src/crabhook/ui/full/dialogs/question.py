@@ -351,7 +351,7 @@ def form_content(card: Card, form: Form, *, focused: bool) -> Content:
 
 def _question_rows(question: Question, sheet: Sheet) -> Iterator[Line]:
     yield from hung(" ", plain_rows(question.text, sheet.less(1), style="heading", words=True))
-    asked = "choose any number" if question.several else "choose one"
+    asked = "choose one or more" if question.several else "choose one"
     yield [("dim", f" {asked if question.options else 'answer in your own words: o'}")]
 
 

@@ -47,7 +47,8 @@ from crabhook.ui.text.width import clip
 
 def head_lines(standing: CardRow, sheet: layout.Sheet, clock: Clock) -> list[layout.Line]:
     """Return the rows above a card's content: its request and its state."""
-    wants: layout.Line = [(standing.style, str(sentence(standing.card, sheet.spell)))]
+    style = standing.style if standing.ended or standing.aside else ""
+    wants: layout.Line = [(style, sentence(standing.card, sheet.spell).asked)]
     return [
         layout.ends(wants, [("dim", beside(standing.card.event, sheet))], sheet.columns),
         _standing(standing, sheet, clock),

@@ -150,7 +150,7 @@ def _doubt(said: str, room: int, most: int) -> list[Line]:
     """Return what needs a second yes in so many rows; with few rows, the effect alone."""
     rows = list(wrapped(said, room, str, words=True))
     if len(rows) > most:
-        rows = list(wrapped(clip(said.rpartition(": ")[0], room * most), room, str))
+        rows = list(wrapped(clip(said.rpartition("? ")[0], room * most), room, str))
     return [[("warning", f" {row}")] for row in rows]
 
 

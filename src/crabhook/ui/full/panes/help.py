@@ -196,7 +196,7 @@ def empty_lines(screen: Screen) -> list[Line]:
         told.append((what, f"crabhook install {unhooked[0]}", others))
     told.append(("try it", "crabhook demo", "  an agent that is a script"))
     told.append(("today", "", screen.desk.house().today or "nothing was decided yet"))
-    rows: list[Line] = [[], [("dim", "   nobody waits for you")], []]
+    rows: list[Line] = [[], [("dim", "   Nothing needs you")], []]
     rows += [
         [("label", f"   {what:<18}"), ("strong", command), ("dim" if command else "", rest)]
         for what, command, rest in told

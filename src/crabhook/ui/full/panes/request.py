@@ -13,6 +13,7 @@ from crabhook.model.decision import Verdict
 from crabhook.model.event import Event, How, ShownField
 from crabhook.model.jsontext import Value, pretty
 from crabhook.model.order import CAP
+from crabhook.model.wording import plural
 from crabhook.present.around import NOTHING_AROUND, CardContext
 from crabhook.present.body import body, happening
 from crabhook.present.document import (
@@ -36,9 +37,10 @@ from crabhook.present.summary import as_allowed, brief, is_plan, is_question, na
 from crabhook.ui.cards.context import around_rows, suggestion_rows
 from crabhook.ui.text import code
 from crabhook.ui.text.diff import added_rows, edit_rows, patch_rows, unified_rows
-from crabhook.ui.text.layout import Content, Line, Sheet, framed, line_cells, page
+from crabhook.ui.text.layout import Content, Line, Sheet, boxed, framed, line_cells, page
 from crabhook.ui.text.width import cells, clip
 
+_BOXED = 40  # columns from which a command is in a frame
 _SHORT = 16  # letters of a tool's name that no sentence is cut for
 _A_NAME = 60  # letters of a model's name shown beside its label
 LOOKED_AT = 100_000  # letters of a text in which hidden ones are counted
@@ -74,7 +76,7 @@ def _whole_name(card: Card, sheet: Sheet) -> Iterator[Line]:
     event, room = card.event, sheet.columns - cells(beside(card.event, sheet))
     if event.tool is None or len(event.tool.name) <= _SHORT:
         return
-    if cells(str(sentence(card, sheet.spell))) > room:
+    if cells(sentence(card, sheet.spell).asked) > room:
         yield [("label", "the tool, in full")]
         yield from code.quoted(event.tool.name, sheet)
 
@@ -176,8 +178,8 @@ def _warning(event: Event, sheet: Sheet) -> Iterator[Line]:
         said = "! letters run right to left: your terminal may show words in another order"
         yield [("warning", f"{said}, --ascii does not")]
     if count:
-        what = "letter is invisible or acts" if count == 1 else "letters are invisible or act"
-        yield [("warning", f"! {count} {what} on a terminal; marks are shown instead")]
+        hidden_letters = plural(count, "hidden character")
+        yield [("warning", f"! {hidden_letters}, shown like {sheet.spell(chr(0x200B))}")]
 
 
 def _going(card: Card) -> Iterator[Line]:
@@ -264,9 +266,9 @@ def _lead(blocks: tuple[Block, ...], sheet: Sheet, cwd: str) -> Iterator[Line]:
             yield from _path(path, cwd, text.counts, sheet)
             yield from _block(text, sheet)
         case (CommandText() as command, Description(text=text)):
+            # The agent's own words come first, so that the risk is right under the command.
+            yield from code.quoted(f'"{text}"', sheet, style="dim", words=True)
             yield from _command(command, sheet)
-            yield []
-            yield from code.quoted(f'"{text}"', sheet, words=True)
         case _:
             for block in blocks:
                 yield from _block(block, sheet)
@@ -282,7 +284,13 @@ def _block(block: Block, sheet: Sheet) -> Iterator[Line]:
 
 
 def _command(block: CommandText, sheet: Sheet) -> Iterator[Line]:
-    yield from framed((patch_rows if block.is_patch else code.shell_rows)(block.text, sheet.inner))
+    """Show a command in a frame: it has the most weight on the card."""
+    if block.is_patch:
+        yield from framed(patch_rows(block.text, sheet.inner))
+    elif sheet.columns < _BOXED or not sheet.roomy:
+        yield from framed(code.shell_rows(block.text, sheet.inner))
+    else:
+        yield from boxed(code.shell_rows(block.text, sheet.less(4)), sheet)
 
 
 def _path(path: str, cwd: str, counts: Counts | None, sheet: Sheet) -> Iterator[Line]:

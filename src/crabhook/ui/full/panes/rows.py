@@ -4,10 +4,10 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import NamedTuple
 
 from crabhook.datatypes import Bounded, frozen
-from crabhook.model.card import Card, State
+from crabhook.model.card import Card, Level, State
 from crabhook.model.decision import Verdict
 from crabhook.present.body import server_asks
-from crabhook.present.past import look
+from crabhook.present.past import look, look_of
 from crabhook.present.phrases import Clock, ago, bar, joined, lasting
 from crabhook.present.safe import Speller
 from crabhook.present.sentence import MARKS
@@ -103,10 +103,11 @@ class CardRow:
         done = to_be_said(held.card.event, held.decision)
         done += " + RULE" if held.rule is not None else ""
         done += clip(f" + {self.kept}", max(columns // 2, _KEPT)) if self.kept else ""
+        verdict = (look_of(held.decision.verdict), done)
         if held.due <= clock.now:
-            return [("held", f"{done} given, not confirmed yet")]
+            return [verdict, ("held", " given, not confirmed yet")]
         left = f"in {held.seconds(clock.now)} s {bar(held.left(clock.now), HELD_BAR)}"
-        return [("held", f"{done} {left} u takes it back")]
+        return [verdict, ("held", f" {left} u takes it back")]
 
 
 WORDS_KEPT = 512  # cards whose words are remembered; more than any screen has rows
@@ -239,7 +240,10 @@ def _card_row(
         *((style, " " + text) for text in told if text),
         *in_red([(style, " " + words.subject)]),
     ]
-    return ends(left, [("", " "), *_state(standing, clock, columns)], columns)
+    row = ends(left, [("", " "), *_state(standing, clock, columns)], columns)
+    if standing.ended or standing.card.risk.level is not Level.DANGER:
+        return row
+    return [(f"risky {look}".strip(), text) for look, text in row]
 
 
 def _state(standing: CardRow, clock: Clock, columns: int) -> Line:

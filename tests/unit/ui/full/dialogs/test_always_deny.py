@@ -160,7 +160,7 @@ def test_the_rules_of_always_allow_are_others() -> None:
 
 def test_a_server_that_offers_no_denials_is_said_to_offer_none() -> None:
     sitting = at_the_list(Offering(why="no rule can be written that speaks of just this"))
-    assert "#1: no rule is offered: no rule can be written" in words(sitting)
+    assert "#1: no rule is offered. no rule can be written" in words(sitting)
     assert not sitting.decided()
 
 

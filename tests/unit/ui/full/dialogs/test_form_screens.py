@@ -46,7 +46,7 @@ FIRST = """\
 [choose, next question]"""
 SECOND = """\
  Which features?
- choose any number
+ choose one or more
  [ ] 1 Retry
 ▸[ ] 2 Red, green
       preview
@@ -56,7 +56,7 @@ SECOND = """\
 [choose]"""
 CHOSEN = """\
  Which features?
- choose any number
+ choose one or more
  [ ] 1 Retry
 ▸[x] 2 Red, green
       preview
@@ -81,7 +81,7 @@ PLAIN = """\
 [choose, next question]"""
 EMPTY = """\
 
-   nobody waits for you
+   Nothing needs you
 
    connect an agent  crabhook install claude  (or codex, gemini)
    try it            crabhook demo  an agent that is a script
@@ -108,7 +108,7 @@ def test_a_form_in_ascii_looks_so() -> None:
 def test_an_empty_desk_looks_so(columns: int) -> None:
     sitting = Sitting(columns=columns)
     assert shown(empty_lines(sitting.screen)) == EMPTY
-    assert "nobody waits for you" in sitting.text()
+    assert "Nothing needs you" in sitting.text()
     assert "crabhook install" in sitting.text()
 
 

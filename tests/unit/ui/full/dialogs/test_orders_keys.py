@@ -37,12 +37,15 @@ def choose(sitting: Sitting, row: str) -> None:
     ("row", "order"),
     [
         ("hold everything of this session", Order(OrderKind.HOLD_ALL, session=SESSION, machine="")),
-        ("hold Stop of this session", Order(OrderKind.HOLD, "Stop", session=SESSION, machine="")),
         (
-            "hold Stop of this project",
+            "ask me before this session finishes",
+            Order(OrderKind.HOLD, "Stop", session=SESSION, machine=""),
+        ),
+        (
+            "ask me before a session of this project finishes",
             Order(OrderKind.HOLD, "Stop", project="/home/ann/api-server"),
         ),
-        ("hold Stop of every session", Order(OrderKind.HOLD, "Stop")),
+        ("ask me before any session finishes", Order(OrderKind.HOLD, "Stop")),
     ],
 )
 def test_holding_is_one_row(row: str, order: Order) -> None:
@@ -55,7 +58,7 @@ def test_holding_is_one_row(row: str, order: Order) -> None:
 
 def test_any_event_that_can_be_held_is_in_a_list_of_its_own() -> None:
     sitting = at_the_list()
-    choose(sitting, "hold another event of this session")
+    choose(sitting, "ask me about another event of this session")
     sitting.wait()
     menu = sitting.menu
     assert menu is not None
@@ -70,7 +73,7 @@ def test_any_event_that_can_be_held_is_in_a_list_of_its_own() -> None:
 
 def test_the_events_held_most_come_first_and_those_of_one_name_together() -> None:
     sitting = at_the_list()
-    choose(sitting, "hold another event of every session")
+    choose(sitting, "ask me about another event of every session")
     menu = sitting.menu
     assert menu is not None
     names = [name for name, _ in groupby(one.ours.removeprefix("hold ") for one in menu.choices)]
@@ -129,7 +132,7 @@ def test_a_session_is_kept_going_so_many_times() -> None:
 
 def test_an_order_is_ended_from_the_list() -> None:
     sitting = at_the_list()
-    choose(sitting, "hold Stop of this session")
+    choose(sitting, "ask me before this session finishes")
     sitting.press("O")
     sitting.wait()
     assert "END: hold Stop" in sitting.text()
@@ -140,7 +143,7 @@ def test_an_order_is_ended_from_the_list() -> None:
 
 def test_an_order_that_has_ended_meanwhile_is_said_to_be_gone() -> None:
     sitting = at_the_list()
-    choose(sitting, "hold Stop of this session")
+    choose(sitting, "ask me before this session finishes")
     sitting.press("O")
     sitting.wait()
     sitting.desk.revoke(frozenset(order.id for order in sitting.desk.orders()))
@@ -215,7 +218,7 @@ def test_orders_can_be_given_with_nobody_waiting() -> None:
     sitting = Sitting(rows=40)
     sitting.press("O")
     sitting.wait()
-    choose(sitting, "hold Stop of every session")
+    choose(sitting, "ask me before any session finishes")
     assert sitting.desk.orders()
 
 

@@ -53,7 +53,7 @@ def test_a_choice_and_what_was_typed_are_shown_without_colours() -> None:
     form.note("small")
     shown = rows(form_content(sitting.card, form, focused=False))
     assert shown[1:12] == [
-        " choose any number",
+        " choose one or more",
         " [x] 1 Retry",
         " [x] 2 Red, green",
         "      preview",

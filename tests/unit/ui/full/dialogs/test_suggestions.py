@@ -158,7 +158,7 @@ def test_the_second_yes_says_that_the_yes_is_for_more_than_this_call(
 ) -> None:
     sitting = with_danger(update)
     line = " ".join(sitting.text().split())
-    assert f"enter gives {lasts}, esc goes back" in line
+    assert f"enter gives {lasts} · esc goes back" in line
     sitting.wait()
     sitting.press("enter")
     assert f"{lasts} in 5 s" in " ".join(sitting.text().split())

@@ -182,7 +182,7 @@ def test_where_nothing_is_offered_it_is_said_why(late: bool) -> None:
         sitting.desk.offered[1] = none
         sitting.wait(0.1)
     assert "enter open" in sitting.help_line()
-    assert "#1: no rule is offered: no rule is made of ␛[2J" in sitting.text()
+    assert "#1: no rule is offered. no rule is made of ␛[2J" in sitting.text()
 
 
 def test_a_card_that_ends_meanwhile_gets_no_rule() -> None:

@@ -253,12 +253,12 @@ def test_most_of_a_card_is_what_is_asked_and_its_risk_and_its_keys_are_on_the_ba
     while not card[-1]:
         card.pop()
     first = next((at for at, row in enumerate(card) if row.startswith(AROUND)), len(card))
-    assert first >= 0.6 * len(card), card
+    assert first > 0.5 * len(card), card
     for key in KEYS_OF.get(body, ("a allow", "d deny")):
         assert f" {key}" in shown[-1]
 
 
-AROUND = ("here because: ", "its user asked: ", "last words: ", "rm, npm ci: ")
+AROUND = ("asked because: ", "the user asked: ", "the agent said: ", "rm, npm ci: ")
 KEYS_OF = {
     "questions": ("enter choose", "d deny"),
     "form": ("a accept", "d decline"),
@@ -325,10 +325,10 @@ def test_in_ascii_no_mark_of_ours_is_spelt_out(body: str, columns: int, rows: in
 
 def test_in_ascii_the_marks_of_the_title_and_of_what_is_said_are_plain() -> None:
     sitting = sitting_at("command", 120, 40, ascii=True)
-    sitting.desk.runner.stand(HouseChanged("rules 1 ok · record ok", ""))
+    sitting.desk.runner.stand(HouseChanged("rules 1 WRONG · record MISSING", ""))
     sitting.desk.order(Order(OrderKind.HALT, session="3f1c0000"))
     sitting.screen.say("one · two — three…")
-    assert "rules 1 ok - record ok" in sitting.text()
+    assert "rules 1 WRONG - record MISSING" in sitting.text()
     assert "one - two - three~" in sitting.text()
     sitting.press("O")
     assert "<U+" not in sitting.text()
@@ -349,9 +349,7 @@ def test_no_word_of_a_risk_acts_or_is_too_wide(words: str, columns: int) -> None
 
 
 def test_what_nobody_knows_is_never_called_safe() -> None:
-    assert "nothing risky found · not known here: frobnicate" in drawn(
-        sitting_at("unknown", 120, 40)
-    )
+    assert "no known risk · not known here: frobnicate" in drawn(sitting_at("unknown", 120, 40))
 
 
 def test_a_call_that_was_allowed_changed_is_shown_as_it_was_changed_and_what_was_asked_a_key_away() -> (
@@ -388,7 +386,7 @@ def test_a_call_that_is_to_be_allowed_changed_is_shown_changed_until_that_is_tak
     changed = sitting.text()
     assert "▲▲ deletes ../new" in changed[changed.index("what it may do then") :]
     sitting.press("enter")
-    assert "▲▲ deletes ../new (OUTSIDE the project): enter allows it" in sitting.text()
+    assert "▲▲ deletes ../new (OUTSIDE the project)? enter allows it" in sitting.text()
     assert "│ rm -rf ../new" in sitting.text()
     sitting.wait()
     sitting.press("enter")

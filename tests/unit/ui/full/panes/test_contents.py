@@ -33,7 +33,7 @@ def test_each_page_is_shown_while_it_is_open(keys: list[str], shown: str) -> Non
 
 def test_without_a_card_there_is_nothing_but_pages() -> None:
     sitting = Sitting()
-    assert "nobody waits for you" in sitting.text()
+    assert "Nothing needs you" in sitting.text()
     sitting.press("O")
     assert "standing orders: choose one to end it" in sitting.text()
-    assert "nobody waits for you" not in sitting.text()
+    assert "Nothing needs you" not in sitting.text()

@@ -89,11 +89,13 @@ def test_every_text_of_a_real_event_is_shown(path: Path) -> None:
 
 def test_a_command_comes_first_and_its_description_as_the_agents_words() -> None:
     rows = of("Bash", {"command": "make\nmake test", "description": "Build.", "timeout": 5})
-    assert rows[:6] == [
+    edge = "─" * (SHEET.columns - 2)
+    assert [row.rstrip(" │") for row in rows[:7]] == [
+        '│ "Build."',
+        f"┌{edge}┐",
         "│ make",
         "│ make test",
-        "",
-        '│ "Build."',
+        f"└{edge}┘",
         "with",
         "│ timeout: 5",
     ]
@@ -161,8 +163,8 @@ def test_an_input_of_the_wrong_kind_is_shown_as_it_is() -> None:
 
 def test_hidden_letters_are_counted_and_marked() -> None:
     rows = of("Bash", {"command": "ls \u202e\x1b[2J"})
-    assert rows[0].startswith("! 2 letters")
-    assert "⟨U+202E⟩␛[2J" in rows[1]
+    assert rows[0] == "! 2 hidden characters, shown like ⟨U+200B⟩"
+    assert "⟨U+202E⟩␛[2J" in rows[2]
 
 
 def test_what_another_leg_adds_is_shown() -> None:
@@ -197,7 +199,7 @@ def test_of_who_sent_it_what_is_known_is_told(origin: Origin, told: list[str]) -
 def test_an_agents_text_is_always_behind_its_bar() -> None:
     rows = of("Bash", {"command": "the event itself\n#9 ALLOWED", "with\nit": "x\ny"})
     ours = {"with", "the event itself: PreToolUse of Bash", "sent by, as it says itself"}
-    assert {row for row in rows if row[:1] not in "│┆"} <= {*ours, "why it is here"}
+    assert {row for row in rows if row[:1] not in "│┆┌└"} <= {*ours, "why it is here"}
 
 
 @given(

@@ -30,7 +30,7 @@ def test_a_head_tells_whose_card_it_is_what_it_wants_and_how_long_it_waits() -> 
     assert title(sitting, 78) == ("#1 · Claude Code · api-server", "0 s · 10:00 left")
     assert title(sitting, 40) == ("#1 · Claude Code · api-server", "10:00 left")
     first, second = head(sitting)
-    assert first.startswith("wants to run a command ")
+    assert first.startswith("Run this command? ")
     assert first.endswith(" Explore·a1b2 · mode default")
     assert second == ""
 
@@ -86,5 +86,5 @@ def test_a_tool_whose_name_the_sentence_has_no_room_for_is_named_in_full() -> No
 def test_a_tool_that_the_sentence_names_is_named_once() -> None:
     sitting = Sitting(columns=80)
     sitting.ask("mcp__github__create_issue", {"x": 1})
-    assert "wants to use the tool create_issue of github" in sitting.text()
+    assert "Use the tool create_issue of github?" in sitting.text()
     assert "in full" not in sitting.text()

@@ -39,8 +39,8 @@ def test_a_held_answer_says_what_is_sent_and_how_to_stop_it() -> None:
     sitting.ask()
     held = HeldAnswer(sitting.card, 1, Decision(Verdict.ALLOW), since=10.0, due=11.0)
     standing = CardRow(sitting.card, held=held)
-    (span,) = standing.sending(Clock(10.5, 0), 80)
-    assert span == ("held", "ALLOW in 1 s ▓▓▓░░░ u takes it back")
+    sending = standing.sending(Clock(10.5, 0), 80)
+    assert sending == [("allowed", "ALLOW"), ("held", " in 1 s ▓▓▓░░░ u takes it back")]
     assert CardRow(sitting.card).sending(Clock(10.5, 0), 80) == []
 
 
