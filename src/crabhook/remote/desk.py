@@ -2,7 +2,6 @@
 
 import asyncio
 import random
-import re
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -31,7 +30,7 @@ from crabhook.remote.messages import (
     request_of,
     snapshot_of,
 )
-from crabhook.remote.servers import ElsewhereError, Servers, instead_in
+from crabhook.remote.servers import ElsewhereError, Servers, instead_in, why_lost
 from crabhook.v1 import operator_pb2 as pb
 
 if TYPE_CHECKING:
@@ -148,7 +147,7 @@ class RemoteDesk:
             outcome = Refused(str(error))
         except grpc.aio.AioRpcError as error:
             denied = error.code() is grpc.StatusCode.PERMISSION_DENIED
-            outcome = (NotAllowed if denied else Refused)(_why(error))
+            outcome = (NotAllowed if denied else Refused)(why_lost(error.details(), error.code()))
         except TimeoutError:
             outcome = outcome_unknown(command)
         if read is not None:
@@ -194,7 +193,7 @@ class RemoteDesk:
                 except ElsewhereError as error:
                     why, instead = str(error), error.instead
                 except grpc.aio.AioRpcError as error:
-                    why, instead = _why(error), instead_in(error) or ""
+                    why, instead = why_lost(error.details(), error.code()), instead_in(error) or ""
                     self.may_not = error.code() is grpc.StatusCode.PERMISSION_DENIED
                 except WireError as error:  # the stream cannot continue
                     why, self._store = str(error), b""
@@ -347,24 +346,3 @@ class RemoteDesk:
                 raise WireError(f"#{card.number} is not what the server says it is")
             if len(leg_message.event.fields_json) > KEPT_FROM:
                 self._inputs[leg.id, digest] = leg.event
-
-
-# What gRPC itself says of a connection that failed, and the same in words for a person.
-_OF_TRANSPORT = (
-    (r"CERTIFICATE_VERIFY_FAILED: ([^:]+)", r"its certificate is refused (\1)"),
-    (r"handshake failed", "it speaks no TLS that this device knows"),
-    (r"DNS resolution failed|name or service not known", "nobody knows a host of this name"),
-    (r"[Cc]onnection refused", "no server listens there"),
-    (r"failed to connect to all addresses|connections to all backends", "there is no way to it"),
-    (r"[Ss]ocket closed|[Cc]onnection reset|GOAWAY|recvmsg", "the connection was cut"),
-    (r"^Deadline Exceeded$", "it does not answer in time"),
-)
-
-
-def _why(error: grpc.aio.AioRpcError) -> str:
-    """Return why a connection was lost: the server's own words, or ours for those of gRPC."""
-    details = error.details() or ""
-    for pattern, words in _OF_TRANSPORT:
-        if match := re.search(pattern, details):
-            return match.expand(words)
-    return details or f"the server ended it ({error.code().name.lower().replace('_', ' ')})"

@@ -1,6 +1,7 @@
 """The servers of a desk: one leads, the others stand by and only show."""
 
 import asyncio
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
@@ -44,6 +45,26 @@ def instead_in(error: grpc.aio.AioRpcError) -> str | None:
     """Return where a refusal says to ask instead; None where the refusal is another."""
     trailers: Any = error.trailing_metadata() or ()
     return next((str(value) for key, value in trailers if key == ASK_INSTEAD), None)
+
+
+# What gRPC itself says of a connection that failed, and the same in words for a person.
+_OF_TRANSPORT = (
+    (r"CERTIFICATE_VERIFY_FAILED: ([^:]+)", r"its certificate is refused (\1)"),
+    (r"handshake failed", "it speaks no TLS that this device knows"),
+    (r"DNS resolution failed|name or service not known", "nobody knows a host of this name"),
+    (r"[Cc]onnection refused", "no server listens there"),
+    (r"failed to connect to all addresses|connections to all backends", "there is no way to it"),
+    (r"[Ss]ocket closed|[Cc]onnection reset|GOAWAY|recvmsg", "the connection was cut"),
+    (r"^Deadline Exceeded$", "it does not answer in time"),
+)
+
+
+def why_lost(details: str | None, code: grpc.StatusCode) -> str:
+    """Return why a call failed: the server's own words, or ours for those of gRPC."""
+    for pattern, words in _OF_TRANSPORT:
+        if match := re.search(pattern, details or ""):
+            return match.expand(words)
+    return details or f"the server ended it ({code.name.lower().replace('_', ' ')})"
 
 
 def leads(hello: pb.Hello) -> bool:

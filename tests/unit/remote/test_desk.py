@@ -166,30 +166,3 @@ async def test_a_desk_that_is_left_while_news_come_is_left() -> None:
             running.cancel()
             await asyncio.wait({running}, timeout=2)
             assert running.done(), "left, and still there"
-
-
-REFUSED = (
-    "failed to connect to all addresses; last error: UNKNOWN: ipv4:127.0.0.1:7444: "
-    "Failed to connect to remote host: connect: Connection refused (111)"
-)
-OF_ANOTHER_TEAM = (
-    "failed to connect to all addresses; last error: UNKNOWN: ipv4:10.0.0.1:7444: Ssl "
-    "handshake failed (TSI_PROTOCOL_FAILURE): SSL_ERROR_SSL: error:1000007d:SSL routines:"
-    "OPENSSL_internal:CERTIFICATE_VERIFY_FAILED: unable to get local issuer certificate"
-)
-
-
-@pytest.mark.parametrize(
-    ("details", "words"),
-    [
-        (REFUSED, "no server listens there"),
-        (OF_ANOTHER_TEAM, "certificate is refused (unable to get local issuer certificate)"),
-        ("Socket closed", "the connection was cut"),
-        ("ann was revoked", "ann was revoked"),
-        ("", "the server ended it (unavailable)"),
-    ],
-)
-def test_why_a_connection_was_lost_is_said_in_words(details: str, words: str) -> None:
-    metadata = grpc.aio.Metadata()
-    error = grpc.aio.AioRpcError(grpc.StatusCode.UNAVAILABLE, metadata, metadata, details)
-    assert remote._why(error).removeprefix("its ") == words

@@ -18,7 +18,7 @@ from crabhook.model.event import Event
 from crabhook.remote import servers
 from crabhook.remote.desk import RemoteDesk
 from crabhook.remote.messages import events_of, response_of
-from crabhook.remote.servers import ASK_INSTEAD, OPTIONS, Servers
+from crabhook.remote.servers import ASK_INSTEAD, OPTIONS, Servers, why_lost
 from crabhook.v1 import operator_pb2 as pb
 
 if TYPE_CHECKING:
@@ -232,3 +232,28 @@ async def test_the_same_server_was_restarted_or_only_lost(*, restarted: bool) ->
         one.become("alone")
         await until(lambda: len(one.watches) == 2 and desk.attached.is_set())
         assert heard(desk) == (["the server was restarted"] if restarted else [])
+
+
+REFUSED = (
+    "failed to connect to all addresses; last error: UNKNOWN: ipv4:127.0.0.1:7444: "
+    "Failed to connect to remote host: connect: Connection refused (111)"
+)
+OF_ANOTHER_TEAM = (
+    "failed to connect to all addresses; last error: UNKNOWN: ipv4:10.0.0.1:7444: Ssl "
+    "handshake failed (TSI_PROTOCOL_FAILURE): SSL_ERROR_SSL: error:1000007d:SSL routines:"
+    "OPENSSL_internal:CERTIFICATE_VERIFY_FAILED: unable to get local issuer certificate"
+)
+
+
+@pytest.mark.parametrize(
+    ("details", "words"),
+    [
+        (REFUSED, "no server listens there"),
+        (OF_ANOTHER_TEAM, "certificate is refused (unable to get local issuer certificate)"),
+        ("Socket closed", "the connection was cut"),
+        ("ann was revoked", "ann was revoked"),
+        ("", "the server ended it (unavailable)"),
+    ],
+)
+def test_why_a_connection_was_lost_is_said_in_words(details: str, words: str) -> None:
+    assert why_lost(details, grpc.StatusCode.UNAVAILABLE).removeprefix("its ") == words

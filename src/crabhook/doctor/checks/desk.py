@@ -16,7 +16,7 @@ import grpc
 from crabhook.doctor.finding import Finding, Status, make_finding
 from crabhook.hook.failover import listed
 from crabhook.model.errors import CrabhookError
-from crabhook.remote.servers import leads
+from crabhook.remote.servers import leads, why_lost
 from crabhook.server.address import Address, AddressError, TcpAddress, parse_address
 from crabhook.team.certificates import DAY, begins, until
 from crabhook.team.desk_keys import (
@@ -189,7 +189,8 @@ def _welcomed(folder: DeskFolder, keys: Credentials, server: str) -> Finding | P
     except (grpc.RpcError, StopIteration) as error:
         code, why = _Code.UNKNOWN, "it hung up"
         if isinstance(error, grpc.Call):
-            code, why = error.code(), error.details()
+            code = error.code()
+            why = why_lost(error.details(), code)
         if code is _Code.UNIMPLEMENTED:
             return make_finding("desk.server", "elsewhere", server=server)
         denied = code is _Code.PERMISSION_DENIED
