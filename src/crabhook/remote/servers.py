@@ -34,7 +34,7 @@ LOOK_EVERY, LOOK_WITHIN = 2.0, 3.0  # seconds, of a desk at a server that stands
 
 
 class ElsewhereError(CrabhookError):
-    """This server stands by; the one at `instead` may lead, if known."""
+    """This server stands by. The server at `instead` may lead, if known."""
 
     def __init__(self, instead: str) -> None:
         super().__init__("this server stands by, and another is looked for")
@@ -75,8 +75,8 @@ def leads(hello: pb.Hello) -> bool:
 class Servers:
     """One of several servers at a time, each by its address and a channel.
 
-    They are tried in order, but first the one that a server names, if it is in the list: its word
-    leads to no other address.
+    They are tried in order, but first the server that another server names. Its word leads to no
+    address outside the list.
     """
 
     def __init__(self, channels: Mapping[str, grpc.aio.Channel]) -> None:
@@ -108,9 +108,9 @@ class Servers:
         return True
 
     def met(self, hello: pb.Hello, asked: pb.WatchRequest) -> None:
-        """Take in the server's part; raises ElsewhereError where another one is better.
+        """Take in the server's part. Raises ElsewhereError where another server is better.
 
-        Where none leads, a desk stays at one that stands by, and looks for another meanwhile.
+        Where no server leads, a desk stays at a server that stands by, and looks for another.
         """
         if leads(hello):
             self._left = [address for address in self._stubs if address != self.address]
