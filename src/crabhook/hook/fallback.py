@@ -230,7 +230,7 @@ This is crabhook's hook: a coding agent starts it and hands it what it wants to
 do, the operator decides, and the agent is told.  There is nothing to see here
 without an agent.  You may want one of these:
 
-  crabhook serve             open the operator's terminal
+  crabhook                   open the desk, where you decide
   crabhook install claude    have Claude Code ask it
   crabhook --help            see all commands
 """

@@ -23,6 +23,6 @@ def test_at_a_keyboard_it_says_how_to_go_on(
         stdout, stderr = hook.communicate(timeout=60)
     os.close(keyboard)
     assert hook.returncode == 0
-    for words in (b"crabhook serve", b"crabhook install claude", b"crabhook --help"):
+    for words in (b"open the desk", b"crabhook install claude", b"crabhook --help"):
         assert words in stdout
     assert stderr == (b"crabhook: there is no option '--srever'\n" if options else b"")

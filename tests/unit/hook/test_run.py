@@ -211,6 +211,13 @@ def test_a_subcommand_is_the_command_lines_and_not_the_hooks(word: str) -> None:
     assert hook.returncode == (2 if word == "no-such-command" else 0)
 
 
+def test_alone_with_a_pipe_it_is_the_hook_and_no_desk() -> None:
+    env = environment(CRABHOOK_SERVER="unix:/nobody/here")
+    hook = run_hook(door=(sys.executable, "-m", "crabhook"), env=env)
+    assert (hook.returncode, hook.stdout) == (0, b"")
+    assert b"cannot ask the operator" in hook.stderr
+
+
 def test_the_package_itself_is_the_same_door() -> None:
     hook = run_hook(
         "--server=unix:/nobody/here",
