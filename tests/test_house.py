@@ -22,9 +22,6 @@ _IMPORT = re.compile(
 # A variable of one of these names hides whether it holds a card, a match or a path.
 EMPTY_NAMES = frozenset({"one", "found", "told", "said", "known", "given"})
 
-# The packages that still bind such names; a package that is done is taken out of this list.
-NOT_YET_NAMED = ("ui/full",)
-
 # The packages whose class names may be those of others, each with the reason.
 OTHER_VOCABULARIES = {
     "sdk": "other people's hooks import its classes, and read of them in its own pages",
@@ -151,13 +148,7 @@ def test_the_application_and_the_shared_storage_alone_know_which_server_leads() 
 
 def test_a_variable_says_what_it_holds() -> None:
     package = SOURCE / "crabhook"
-    waiting = tuple(package / name for name in NOT_YET_NAMED)
-    files = [
-        file
-        for file in package.rglob("*.py")
-        if not file.is_relative_to(package / "v1")
-        and not any(file.is_relative_to(folder) for folder in waiting)
-    ]
+    files = [file for file in package.rglob("*.py") if not file.is_relative_to(package / "v1")]
     bound = {str(file): EMPTY_NAMES & {*names_bound(file.read_text("utf-8"))} for file in files}
     assert bound == {str(file): set() for file in files}
 

@@ -391,7 +391,7 @@ class Controller:
 
         def settled(outcome: Outcome) -> None:
             outcomes.append(outcome)
-            faults = [one.why for one in outcomes if one.why]
+            faults = [outcome.why for outcome in outcomes if outcome.why]
             if faults:
                 done = f"{len(outcomes) - len(faults)} of {len(cards)} {decision.verdict.done}"
                 screen.say("; ".join([done, *faults[:3]]))

@@ -132,7 +132,7 @@ class Painter:
         looked_at = [title, *map(card.row, detail)]
         if parts.beside:
             above = [lines.pop(), *above]
-            lines += [[*one, *other] for one, other in zip(above, looked_at, strict=True)]
+            lines += [[*left_row, *other] for left_row, other in zip(above, looked_at, strict=True)]
             lower = [*queue.edge([], []), *lower]
         else:
             lines += [*above, *looked_at]
@@ -295,13 +295,13 @@ class Painter:
         screen, card = self._screen, self._screen.card
         if card is None or screen.alone or screen.stack.top.COVERS:
             return ([],)
-        given = screen.given(card)
-        stays, rest = below_rows(given, screen.work.surroundings.of(card), sheet)
-        if stays and as_allowed(given) is not as_allowed(card) and not is_question(card.event):
-            when = "before your change" if given.risk is card.risk else "as you changed it"
+        as_given = screen.given(card)
+        stays, rest = below_rows(as_given, screen.work.surroundings.of(card), sheet)
+        if stays and as_allowed(as_given) is not as_allowed(card) and not is_question(card.event):
+            when = "before your change" if as_given.risk is card.risk else "as you changed it"
             stays = [[("dim", f"its risk, {when}:")], *stays]
         # A risk stands right under what is asked.
-        apart: list[Line] = [] if has_risk(given) else [[]]
+        apart: list[Line] = [] if has_risk(as_given) else [[]]
         return [*apart, *stays, *rest][: height // 2], [*stays][: height // 2]
 
     def _sheet(self, columns: int) -> Sheet:
@@ -357,8 +357,8 @@ class Painter:
         secret += ["blanks folded: F"] if folded else []
         above, below = ["more above"] * view.above, ["more below"] * view.below
         paging = ["PgUp PgDn"] * (view.above or view.below)
-        said = " · ".join([*secret, *above, *below, *paging])
-        return [("dim", said)] if said else []
+        hints = " · ".join([*secret, *above, *below, *paging])
+        return [("dim", hints)] if hints else []
 
 
 def _offers(dialog: Dialog) -> Sequence[str]:

@@ -32,10 +32,10 @@ SEQUENCES = {  # what begins each
 def notification(cards: Sequence[Card], sequence: str, *, in_tmux: bool = False) -> str:
     """Return the escape sequence that shows a notification about these cards on the desktop."""
     first = cards[0]
-    said = f"crabhook: #{first.number} {tool_label(first.event)} {place(first.event)}"
-    told = safe(said)[:_LONGEST].replace(";", ",")  # which cannot end or divide a sequence
+    summary = f"crabhook: #{first.number} {tool_label(first.event)} {place(first.event)}"
+    harmless = safe(summary)[:_LONGEST].replace(";", ",")  # which cannot end or divide a sequence
     more = f" and {len(cards) - 1} more" if len(cards) > 1 else ""
-    sent = f"{SEQUENCES[sequence]}{told}{more}{_END}"
+    sent = f"{SEQUENCES[sequence]}{harmless}{more}{_END}"
     if in_tmux:  # tmux passes on what is between these, with escapes doubled
         sent = f"\x1bPtmux;{sent.replace(chr(0x1B), chr(0x1B) * 2)}{_END}"
     return sent
@@ -111,9 +111,9 @@ class Notifier:
             in_tmux = "TMUX" in os.environ
             sent = notification(shown, self._attention.sequence, in_tmux=in_tmux)
             write(self._output, sent)
-        told, programs = called["command"], self._programs
-        if told and self._attention.program and len(programs) < PROGRAMS_AT_ONCE:
-            task = asyncio.ensure_future(self._run({**os.environ, **told_to_program(told)}))
+        news, programs = called["command"], self._programs
+        if news and self._attention.program and len(programs) < PROGRAMS_AT_ONCE:
+            task = asyncio.ensure_future(self._run({**os.environ, **told_to_program(news)}))
             programs.add(task)
             task.add_done_callback(programs.discard)
         if self._attention.title:
@@ -130,12 +130,12 @@ class Notifier:
         await asyncio.gather(*self._programs, return_exceptions=True)
 
     def _set_title(self) -> None:
-        said = title(self._screen.watch.counted(self._screen.queue.kinds))
+        now = title(self._screen.watch.counted(self._screen.queue.kinds))
         if self._title is None:
             write(self._output, _KEEP_TITLE)
-        if said != self._title:
-            self._title = said
-            self._output.set_title(said)
+        if now != self._title:
+            self._title = now
+            self._output.set_title(now)
             self._output.flush()
 
     async def _run(self, environment: dict[str, str]) -> None:

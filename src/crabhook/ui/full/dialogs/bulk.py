@@ -53,7 +53,7 @@ def mark_alike(card: Card, waiting: Sequence[Card], marks: Marks) -> Effects:
 
 def mark_session(card: Card, waiting: Sequence[Card], marks: Marks) -> Effects:
     """Mark all that the card's session asks."""
-    of_session = [one for one in waiting if one.event.session_key == card.event.session_key]
+    of_session = [each for each in waiting if each.event.session_key == card.event.session_key]
     return _mark(of_session, "of this session, whatever they ask", marks)
 
 
@@ -118,7 +118,7 @@ def _marks(
 
     def handler(page: ScreenPage, _: str) -> Effects:
         screen, card = page.screen, page.card
-        waiting = [one for one in screen.queue.cards() if not screen.answers.blocks(one)]
+        waiting = [each for each in screen.queue.cards() if not screen.answers.blocks(each)]
         return () if card is None else mark(card, waiting, screen.marks)
 
     return handler
@@ -211,8 +211,8 @@ def bundle_page(bundle: Bundle, decision: Decision) -> Content:
     def rows(sheet: Sheet) -> Iterator[Line]:
         sessions = len({card.event.session_key for card in cards})
         many = f"{plural(len(cards), 'request')} of {plural(sessions, 'session')}"
-        said = f"{decision.verdict.upper()} {many}: {_numbers(cards)}"
-        yield from sentence(said, "heading", sheet)
+        title = f"{decision.verdict.upper()} {many}: {_numbers(cards)}"
+        yield from sentence(title, "heading", sheet)
         if decision.reason:
             yield [("label", "the model reads")]
             yield from quoted(decision.reason, sheet)
@@ -230,7 +230,7 @@ def _group_rows(group: Sequence[Card], sheet: Sheet) -> Iterator[Line]:
     A command too long for the line is wrapped, never cut.
     """
     spell, event = sheet.spell, group[0].event
-    whose = (f"{place(one.event, spell)} {session_label(one.event, spell)}" for one in group)
+    whose = (f"{place(card.event, spell)} {session_label(card.event, spell)}" for card in group)
     head = f"{_numbers(group)} · {_listed(list(dict.fromkeys(whose)))} · {tool_label(event, spell)}"
     mark = MARKS[group[0].risk.level][1]
     head, command = f"{mark} {head}".lstrip(), _command_alone(group[0])

@@ -63,8 +63,8 @@ def allow(form: Form | None) -> Effects:
         return (Give(Decision(Verdict.ALLOW)),)
     if form.answers():
         return Enter(), Go(ReviewPage), Say("there are answers here: look at them, then send them")
-    said = "no answers are sent: the agent asks in its own dialog"
-    return (Give(Decision(Verdict.ALLOW), said=said),)
+    notice = "no answers are sent: the agent asks in its own dialog"
+    return (Give(Decision(Verdict.ALLOW), said=notice),)
 
 
 # What is asked for by a line that decides the selected card, and why an empty line is refused.
@@ -113,8 +113,8 @@ def tell_user(card: Card, work: CardWork) -> Effects:
 def hush(card: Card, work: CardWork) -> Effects:
     """Send suppressOutput with the decision, or no longer."""
     work.quiet = not work.quiet
-    said = "suppressOutput goes" if work.quiet else "no suppressOutput goes"
-    return (Say(f"{said} with your decision about #{card.number}: nothing is sent yet"),)
+    goes = "suppressOutput goes" if work.quiet else "no suppressOutput goes"
+    return (Say(f"{goes} with your decision about #{card.number}: nothing is sent yet"),)
 
 
 def snooze(card: Card, now: float) -> Effects:
@@ -124,8 +124,8 @@ def snooze(card: Card, now: float) -> Effects:
         return (submit(back, Go(), Say(f"#{card.number} is back")),)
     left = card.wait_until - now
     seconds = min(ASIDE, max(left - _LEFT_TO_DECIDE, left / 2))
-    said = f"#{card.number} is aside for {lasting(seconds)}"
-    return (submit(Snooze(card.number, seconds), Go(), PassOver(), Say(said)),)
+    notice = f"#{card.number} is aside for {lasting(seconds)}"
+    return (submit(Snooze(card.number, seconds), Go(), PassOver(), Say(notice)),)
 
 
 def extend(card: Card, desk: Replica) -> Effects:
@@ -147,14 +147,14 @@ def second_yes(card: Card, decision: Decision, desk: Replica, *, rule: bool = Fa
     It says too where the yes is for more than this call: by the agent's memory, or by a `rule`.
     """
     doubt = doubts(card, decision, desk)
-    told = (*doubt.unasked, *doubt.dangers)
-    if not told:
+    reasons = (*doubt.unasked, *doubt.dangers)
+    if not reasons:
         return ""
     kept = outlasting(card.event, decision, str) or (
         "a RULE of yours for such calls" if rule else ""
     )
     does = f"gives ALLOW + {kept}" if kept else DOES[decision.verdict]
-    return f"▲▲ {' · '.join(told)}? enter {does} · esc goes back"
+    return f"▲▲ {' · '.join(reasons)}? enter {does} · esc goes back"
 
 
 # Where a suggestion can be kept, in the words of the list.
@@ -227,8 +227,8 @@ def offer_rules_of(entry: Past, desk: Replica) -> Effects:
 
     def keep(taken: TakenOffer, _: str) -> Effect:
         where = desk.offers(0, entry.id).where
-        said = Say(f"the rule is WRITTEN in {where}, and counts from now on")
-        return submit(KeepRule(entry.id, taken), said)
+        notice = Say(f"the rule is WRITTEN in {where}, and counts from now on")
+        return submit(KeepRule(entry.id, taken), notice)
 
     about = _About(f"entry {entry.id}", None, keep)
     return _offer(about, AskOffers(entry=entry.id), desk)
@@ -253,8 +253,8 @@ def _offer(about: _About, ask: AskOffers, desk: Replica) -> Effects:
             return (_menu(about, offering, turns=0, cursor=0),)
         return (Say(outcome.why or f"{about.name}: no rule is offered. {offering.why}"),)
 
-    said = f"{about.name}: trying rules on what was decided before…"
-    return awaited(said, about.number, ask, told)
+    meanwhile = f"{about.name}: trying rules on what was decided before…"
+    return awaited(meanwhile, about.number, ask, told)
 
 
 def _menu(about: _About, offering: Offering, *, turns: int, cursor: int) -> Menu:
@@ -295,9 +295,9 @@ def _choice(about: _About, offer: Offer, expires: datetime | None) -> Choice:
             (f"It would have denied {plural(offer.covered, 'past call')}.", ""),
             ("the model reads", reason),
         )
-        said = statement(head, *undoes, *(denial if offer.denies else ()))
+        page = statement(head, *undoes, *(denial if offer.denies else ()))
         give = about.take(taken, reason)
-        return Proposal(lambda: said, lambda: (give,), about.number, skimmed=offer.denies)
+        return Proposal(lambda: page, lambda: (give,), about.number, skimmed=offer.denies)
 
     def chosen() -> Effects:
         if offer.denies:

@@ -91,16 +91,16 @@ def text_paths(tool: ToolCall) -> Sequence[Path]:
     """
     if field := edited_field(tool):
         return [(field,)]
-    given = tool.input
-    if isinstance(given, dict) and {"file_path", "notebook_path"} & given.keys():
+    sent = tool.input
+    if isinstance(sent, dict) and {"file_path", "notebook_path"} & sent.keys():
         for key in _NEW_TEXTS:
-            if isinstance(given.get(key), str):
+            if isinstance(sent.get(key), str):
                 return [(key,)]
-        edits = given.get("edits")
+        edits = sent.get("edits")
         several = enumerate(edits) if isinstance(edits, list) else ()
         if paths := [("edits", place, "new_string") for place, _ in several]:
-            return [path for path in paths if isinstance(at(given, path), str)][:_MOST_LISTED]
-    return [*islice(_of_several_lines(given, ()), _MOST_LISTED)]
+            return [path for path in paths if isinstance(at(sent, path), str)][:_MOST_LISTED]
+    return [*islice(_of_several_lines(sent, ()), _MOST_LISTED)]
 
 
 def _of_several_lines(value: Value, path: Path) -> Iterator[Path]:
@@ -108,11 +108,11 @@ def _of_several_lines(value: Value, path: Path) -> Iterator[Path]:
         case str(text) if path and "\n" in text:
             yield path
         case dict(fields):
-            for key, one in fields.items():
-                yield from _of_several_lines(one, (*path, key))
+            for key, inner in fields.items():
+                yield from _of_several_lines(inner, (*path, key))
         case list(items):
-            for place, one in enumerate(items):
-                yield from _of_several_lines(one, (*path, place))
+            for place, inner in enumerate(items):
+                yield from _of_several_lines(inner, (*path, place))
 
 
 def _subject(path: Path) -> str:
@@ -139,8 +139,12 @@ def edit_of(card: Card, path: Path | None = None) -> Edit:
         made = _of_input(card, tool, next(iter(text_paths(tool)), ()) if path is None else path)
     if len(made.old) > LONGEST_TEXT:
         raise RewriteError(f"the {made.subject} is too long to be edited here")
-    if not made.path and made.old[:1] in ("{", "[") and (found := _FIRST_VALUE.search(made.old)):
-        made.editor.cursor_position = found.end()
+    if (
+        not made.path
+        and made.old[:1] in ("{", "[")
+        and (first_value := _FIRST_VALUE.search(made.old))
+    ):
+        made.editor.cursor_position = first_value.end()
     return made
 
 
@@ -154,8 +158,8 @@ def asked_tool(card: Card) -> ToolCall:
 
 def _of_input(card: Card, tool: ToolCall, path: Path) -> Edit:
     def tell(value: Value) -> str:
-        said = at(value, path) if path else None
-        return said if isinstance(said, str) else pretty(value)
+        part = at(value, path) if path else None
+        return part if isinstance(part, str) else pretty(value)
 
     old = tell(tool.input)
     return Edit(
@@ -170,8 +174,8 @@ def _of_input(card: Card, tool: ToolCall, path: Path) -> Edit:
 
 
 def _of_output(card: Card) -> Edit:
-    given = card.event.fields.get("tool_response")
-    is_text = isinstance(given, str)
+    result = card.event.fields.get("tool_response")
+    is_text = isinstance(result, str)
 
     def tell(value: Value) -> str:
         return value if isinstance(value, str) and is_text else pretty(value)
@@ -181,11 +185,11 @@ def _of_output(card: Card) -> Edit:
             output = text if is_text else parse_value(text.encode(errors="replace"))
         except PayloadError as error:
             raise RewriteError(f"the output is JSON, and what you wrote is not: {error}") from error
-        if tell(output) == tell(given):
+        if tell(output) == tell(result):
             raise RewriteError("that changes nothing")
         return Decision(Verdict.ALLOW, output=output)
 
-    old = tell(given)
+    old = tell(result)
     return Edit(card, "output", old, TextInput(old), read, lambda decision: tell(decision.output))
 
 
@@ -213,9 +217,9 @@ class Edits(dict[Path, Edit]):
     def opened(self, card: Card, path: Path | None = None) -> Effects:
         """Open a card's edit; of a text that is a part of the input, say which."""
         edit = self.of(card, path)
-        said = f"only the {edit.subject} is edited here; E edits all of the input, as JSON"
+        notice = f"only the {edit.subject} is edited here; E edits all of the input, as JSON"
         return EditPage(edit, self, self._desk), Say(
-            said if edit.path and edit.subject not in _FILES else ""
+            notice if edit.path and edit.subject not in _FILES else ""
         )
 
 
@@ -315,8 +319,8 @@ def _judged(
             return Go(EditPage), Say(outcome.why)
         return then(objections)
 
-    said = f"#{number}: the rules are asked about the change…"
-    return awaited(said, number, AskObjections(number, decision), told)
+    meanwhile = f"#{number}: the rules are asked about the change…"
+    return awaited(meanwhile, number, AskObjections(number, decision), told)
 
 
 def _proposal(
@@ -347,8 +351,8 @@ def _begun_anew(edit: Edit, edits: Edits, desk: Replica) -> Effects:
     card = desk.card(edit.number)
     if card is None or not asked_again(edit.card, card):
         return ()
-    said = f"#{card.number} was asked again, there is more to see: look at the text anew"
-    return Go(), EditPage(edits.of(card, edit.path), edits, desk), Say(said)
+    notice = f"#{card.number} was asked again, there is more to see: look at the text anew"
+    return Go(), EditPage(edits.of(card, edit.path), edits, desk), Say(notice)
 
 
 _CURSOR = "cursor"
@@ -373,8 +377,8 @@ def cursor_place(edit: Edit, sheet: Sheet) -> tuple[int, int]:
     """Return the item of `edit_content` that holds the cursor, and the row in it."""
     here = edit.editor.document
     rows = _line_rows(here.current_line, here.cursor_position_col, sheet)
-    found = (place for place, row in enumerate(rows) if any(span[0] == _CURSOR for span in row))
-    return here.cursor_position_row, next(found, 0)
+    cursors = (place for place, row in enumerate(rows) if any(span[0] == _CURSOR for span in row))
+    return here.cursor_position_row, next(cursors, 0)
 
 
 def _line_rows(text: str, letter: int | None, sheet: Sheet) -> Iterator[Line]:
@@ -404,8 +408,8 @@ def difference_page(
     def rows(sheet: Sheet) -> Iterator[Line]:
         if against:
             yield [("warning", _ANYWAY if again else _AGAINST)]
-            for said in against:
-                yield from quoted(said, sheet, style="warning", words=True)
+            for objection in against:
+                yield from quoted(objection, sheet, style="warning", words=True)
         yield [("heading", f"the {edit.subject} as it will be sent")]
         yield from framed(edit_rows(edit.old, new, sheet.inner))
         if risk is not None:

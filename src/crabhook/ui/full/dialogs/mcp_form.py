@@ -267,8 +267,8 @@ def fill_content(card: Card, form: FillIn, *, focused: bool) -> Content:
         entry, choice = form.at(stop)
         here = focused and stop == form.stop
         chosen = bool(entry.choices) and entry.chosen(choice)
-        said = (entry.text, entry.wrong, entry.given) if choice == 0 else ()
-        key = (number, stop, here, chosen, said)
+        typed = (entry.text, entry.wrong, entry.given) if choice == 0 else ()
+        key = (number, stop, here, chosen, typed)
         return Item(key, lambda sheet: _row(entry, choice, sheet, here=here, chosen=chosen))
 
     return Content((number, "form"), form.stops + 1, item)
@@ -329,11 +329,11 @@ def _option(entry: Entry, choice: int, sheet: Sheet, *, here: bool, chosen: bool
 
 
 def _kind(entry: Entry, sheet: Sheet) -> str:
-    one = entry.asked
-    if entry.choices and one.kind != "boolean":
+    asked = entry.asked
+    if entry.choices and asked.kind != "boolean":
         return "choose one or more" if entry.several else "choose one"
-    said = _KINDS.get(one.kind, f"{brief(one.kind, sheet.spell)}, written as JSON")
-    return f"{said}, {brief(one.format, sheet.spell)}" if one.format else said
+    kind = _KINDS.get(asked.kind, f"{brief(asked.kind, sheet.spell)}, written as JSON")
+    return f"{kind}, {brief(asked.format, sheet.spell)}" if asked.format else kind
 
 
 def filled_page(card: Card, form: FillIn) -> Content:

@@ -31,12 +31,12 @@ def _read(kind: str, text: str) -> Value:
         return text
     if kind not in {"integer", "number"}:
         return _json(text)
-    found = _NUMBER.fullmatch(text.strip())
-    if found is None or (kind == "integer" and not found["whole"]):
+    number = _NUMBER.fullmatch(text.strip())
+    if number is None or (kind == "integer" and not number["whole"]):
         raise DecisionError(f"a {'whole ' if kind == 'integer' else ''}number is asked for")
     if kind == "number" and isinf(float(text)):
         raise DecisionError("a number of that size cannot be sent")
-    return int(text) if found["whole"] else float(text)
+    return int(text) if number["whole"] else float(text)
 
 
 def _json(text: str) -> Value:
@@ -78,10 +78,10 @@ class Entry:
 
     def chosen(self, choice: int) -> bool:
         """Whether that choice is given."""
-        one = compact(self.choices[choice][0])
+        wanted = compact(self.choices[choice][0])
         if self.several and isinstance(self.value, list):
-            return any(compact(value) == one for value in self.value)
-        return self.given and compact(self.value) == one
+            return any(compact(value) == wanted for value in self.value)
+        return self.given and compact(self.value) == wanted
 
 
 class FillIn:
@@ -91,7 +91,7 @@ class FillIn:
         self._event_fields = event_fields
         self._schema = object_at(event_fields, "requested_schema")
         self._properties = object_at(self._schema, "properties")
-        self.entries = [self._entry(one) for one in read_fields(event_fields)]
+        self.entries = [self._entry(form_field) for form_field in read_fields(event_fields)]
         self._stops = [
             (place, choice)
             for place, entry in enumerate(self.entries)
@@ -103,13 +103,13 @@ class FillIn:
     def __repr__(self) -> str:
         return f"<FillIn {len(self.content())} of {len(self.entries)} given>"
 
-    def _entry(self, one: FormField) -> Entry:
+    def _entry(self, asked: FormField) -> Entry:
         return Entry(
-            one,
-            object_at(self._properties, one.name),
-            given=one.default is not None,
-            value=one.default,
-            choices=one.choices or (_YES_OR_NO if one.kind == "boolean" else ()),
+            asked,
+            object_at(self._properties, asked.name),
+            given=asked.default is not None,
+            value=asked.default,
+            choices=asked.choices or (_YES_OR_NO if asked.kind == "boolean" else ()),
         )
 
     @property
@@ -162,9 +162,9 @@ class FillIn:
         self.stop += choice - here
         value, was = entry.choices[choice][0], entry.chosen(choice)
         if entry.several:
-            given = entry.value if isinstance(entry.value, list) else []
-            kept = [one for one in given if compact(one) != compact(value)]
-            self._give(entry, kept if was else [*given, value])
+            values = entry.value if isinstance(entry.value, list) else []
+            kept = [chosen for chosen in values if compact(chosen) != compact(value)]
+            self._give(entry, kept if was else [*values, value])
         elif was:
             self.clear()
         else:
@@ -224,9 +224,9 @@ class FillIn:
         """Go to the first problem and return it; an empty text means none."""
         for place, entry in enumerate(self.entries):
             missing = entry.asked.required and not entry.given
-            if said := entry.wrong or ("it is required" if missing else ""):
+            if problem := entry.wrong or ("it is required" if missing else ""):
                 self.stand_at(place)
-                return f"{entry.asked.title}: {said}"
+                return f"{entry.asked.title}: {problem}"
         try:
             self.check()
         except DecisionError as error:
@@ -253,15 +253,17 @@ def answered_form(event: Event, earlier: Iterable[Event]) -> Mapping[str, Value]
     values themselves suggest it.
     """
     about = _known_by(event)
-    asked = next((one for one in earlier if one.name == ASKED and _known_by(one) == about), None)
+    asked = next(
+        (before for before in earlier if before.name == ASKED and _known_by(before) == about), None
+    )
     schema = asked.fields.get("requested_schema") if asked else None
     whole = schema if isinstance(schema, dict) else {"type": "object"}
-    known = object_at(whole, "properties")
-    properties: dict[str, Value] = {name: object_at(known, name) for name in known}
+    fields = object_at(whole, "properties")
+    properties: dict[str, Value] = {name: object_at(fields, name) for name in fields}
     for name, value in object_at(event.fields, "content").items():
         kind: Value = {"type": _KINDS.get(type(value), "json")}
-        told = object_at({name: kind} | known, name)
-        properties[name] = {**told, "default": value}
+        described = object_at({name: kind} | fields, name)
+        properties[name] = {**described, "default": value}
     return {**event.fields, "requested_schema": {**whole, "properties": properties}}
 
 

@@ -49,30 +49,32 @@ def scope_of(order: Order) -> str:
 
 def orders_in_title(desk: Replica) -> list[Standing]:
     """Return the orders that the title names: no halt of a session that is not there any more."""
-    return [one for one in desk.orders() if one.kind is not OrderKind.HALT or desk.is_live(one)]
+    return [
+        order for order in desk.orders() if order.kind is not OrderKind.HALT or desk.is_live(order)
+    ]
 
 
 def orders_line(orders: Sequence[Order], clock: Clock, spell: Speller) -> Line:
     """Return the standing orders in a few words; those that let calls pass stand out."""
     loud = (OrderKind.AWAY, OrderKind.ALLOW_ALL, OrderKind.HALT)
-    away, allowing, halted = ([one for one in orders if one.kind is kind] for kind in loud)
+    away, allowing, halted = ([order for order in orders if order.kind is kind] for kind in loud)
     others = [order for order in orders if order.kind not in loud]
-    told: Line = []
+    spans: Line = []
     if away:
         until = away[0].until
         end = "" if until is None else f" until {clock.of_day(until)[:5]}"
-        told.append(("held", f"AWAY{end}"))
+        spans.append(("held", f"AWAY{end}"))
     if allowing:
         first = min(allowing, key=_end)
         end = "without end" if first.until is None else lasting(first.until - clock.now)
-        told.append(("held", f"ALLOWING {_whose(first, allowing, spell)} {end}"))
+        spans.append(("held", f"ALLOWING {_whose(first, allowing, spell)} {end}"))
     if halted:
-        told.append(("held", f"HALTED {_whose(halted[0], halted, spell)}"))
+        spans.append(("held", f"HALTED {_whose(halted[0], halted, spell)}"))
     if others:
         left = min(map(_end, others)) - clock.now
         ends = f", next ends {lasting(left)}" if isfinite(left) else ""
-        told.append(("count", f"{plural(len(others), 'order')}{ends}"))
-    return [span for one in told for span in (one, ("", " · "))]
+        spans.append(("count", f"{plural(len(others), 'order')}{ends}"))
+    return [span for part in spans for span in (part, ("", " · "))]
 
 
 def _whose(first: Order, orders: Sequence[Order], spell: Speller) -> str:
@@ -158,26 +160,26 @@ def _ask_which(session: str, desk: Replica) -> Effects:
     events = desk.holdable()  # of all agents, whose names for events may be the same
     ordered = sorted(events, key=lambda name: (name not in _HELD_FIRST, events.index(name)))
     orders = (Order(OrderKind.HOLD, name, session=session) for name in ordered)
-    rows = (_giving(what_of(one), one, _behind(scope_of(one))) for one in orders)
+    rows = (_giving(what_of(order), order, _behind(scope_of(order))) for order in orders)
     return (Menu("hold which event?", tuple(rows)),)
 
 
 def give(order: Order) -> Effects:
     """Give a standing order, and say how to end it."""
-    said = f"from now on: {what_of(order)}; O lists it and ends it"
-    return (submit(GiveOrder(order), Say(said)),)
+    notice = f"from now on: {what_of(order)}; O lists it and ends it"
+    return (submit(GiveOrder(order), Say(notice)),)
 
 
 def _ask_how_long(session: str, desk: Replica) -> Effects:
     """Ask for how long everything of a session is to be allowed, then for a yes."""
 
     def ask(seconds: float) -> Effects:
-        said = statement(
+        page = statement(
             (f"ALLOW EVERYTHING of one session for {lasting(seconds)}", ""),
             ("Until then every call is allowed without being shown, of the session", session),
             ("Questions, plans and forms still wait for you. What waits now still waits.", ""),
         )
-        return (Proposal(lambda: said, lambda: allow(seconds)),)
+        return (Proposal(lambda: page, lambda: allow(seconds)),)
 
     def allow(seconds: float) -> Effects:
         return give(Order(OrderKind.ALLOW_ALL, session=session, until=desk.now() + seconds))
@@ -193,8 +195,8 @@ def _ask_how_often(session: str) -> Effects:
         often, _, words = text.partition(" ")
         words = words.strip()
         if not often.isdecimal() or not 0 < int(often) <= CAP or not words:
-            said = f"write how often, 1 to {CAP}, and how to go on: 3 run the tests again"
-            return (Say(said),)
+            needed = f"write how often, 1 to {CAP}, and how to go on: 3 run the tests again"
+            return (Say(needed),)
         times = int(often)
         return give(Order(OrderKind.KEEP_GOING, _STOP, session=session, times=times, words=words))
 
@@ -272,8 +274,8 @@ def note_to(view: SessionView, agent: AgentView = _MAIN_AGENT) -> Effects:
     """Ask for a note to one of the session's agents."""
 
     def then(text: str) -> Effects:
-        said = "it waits for its next call; S shows when it was delivered"
-        return (submit(Steer(view.session, text, agent.id), Say(said)),)
+        notice = "it waits for its next call; S shows when it was delivered"
+        return (submit(Steer(view.session, text, agent.id), Say(notice)),)
 
     subject = _subject(view, agent)
     return (AskLine(Purpose.STEER, then, needs=_NEEDS_WORDS, subject=subject),)
@@ -283,8 +285,8 @@ def stop(view: SessionView, agent: AgentView = _MAIN_AGENT) -> Effects:
     """Ask why the session, or its subagent, is to stop at its next call."""
 
     def then(why: str) -> Effects:
-        said = f"{_stopped(agent)} stops at its next call; O ends that"
-        return (submit(StopSession(view.session, why, agent.id), Say(said)),)
+        notice = f"{_stopped(agent)} stops at its next call; O ends that"
+        return (submit(StopSession(view.session, why, agent.id), Say(notice)),)
 
     return (AskLine(Purpose.STOP, then, needs=_NEEDS_WORDS, subject=_subject(view, agent)),)
 

@@ -88,20 +88,20 @@ class PlanNotes:
             return replace(line, text=sheet.fold(line.text), words=sheet.fold(line.words))
         if began != place:
             return None
-        count = sum(one == began for one in self._empty.values())
+        count = sum(begins == began for begins in self._empty.values())
         mark = sheet.fold("\n" * count).rstrip("\n")
         return replace(line, text=mark, words=mark, head="")
 
     @cached_property
     def _empty(self) -> Mapping[int, int]:
-        found: dict[int, int] = {}
+        begins_at: dict[int, int] = {}
         begins = 0
         for place, line in enumerate(self.lines):
             if line.text.strip():
                 begins = place + 1
             elif place - begins >= EMPTY_SHOWN:
-                found |= dict.fromkeys((place, *range(begins, begins + EMPTY_SHOWN)), begins)
-        return found
+                begins_at |= dict.fromkeys((place, *range(begins, begins + EMPTY_SHOWN)), begins)
+        return begins_at
 
     @property
     def whole(self) -> bool:

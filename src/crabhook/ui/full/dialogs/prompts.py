@@ -78,8 +78,8 @@ class MissingRowError(CrabhookError):
 
     def __init__(self, row: int, rows: int, otherwise: str = "", what: str = "row") -> None:
         listed = f"there is no {what} {row}, only {plural(rows, what)}"
-        told = listed if rows else f"{row} chose nothing: there is nothing to choose from yet"
-        super().__init__("; ".join(filter(None, (told, otherwise))))
+        why = listed if rows else f"{row} chose nothing: there is nothing to choose from yet"
+        super().__init__("; ".join(filter(None, (why, otherwise))))
 
 
 @dataclass(slots=True)
@@ -181,10 +181,12 @@ class Arrived(Effect):
     then: Effects
 
 
-def awaited(said: str, number: int | None, ask: Ask, told: Callable[[Outcome], Effects]) -> Effects:
-    """Ask the desk, and show an empty list meanwhile; `told` returns what follows the answer."""
-    waiting = Menu(said, (), number)
-    return waiting, Submit(ask, lambda outcome: (Arrived(waiting, told(outcome)),))
+def awaited(
+    title: str, number: int | None, ask: Ask, then: Callable[[Outcome], Effects]
+) -> Effects:
+    """Ask the desk, and show an empty list meanwhile; `then` returns what follows the answer."""
+    waiting = Menu(title, (), number)
+    return waiting, Submit(ask, lambda outcome: (Arrived(waiting, then(outcome)),))
 
 
 def menu_content(menu: Menu) -> Content:
@@ -203,24 +205,24 @@ def menu_content(menu: Menu) -> Content:
 
 def _row(choice: Choice, place: int, sheet: Sheet, *, here: bool) -> Iterator[Line]:
     digit = f"{place} " if place <= _DIGITS else "  "
-    said = choice.ours + (in_words(sheet.spell)(choice.theirs) if choice.theirs else "")
+    label = choice.ours + (in_words(sheet.spell)(choice.theirs) if choice.theirs else "")
     style = "chosen" if here else "dim" if choice.faint else ""
-    for turn, text in enumerate(wrapped(said, sheet.columns - 4, str, words=True)):
+    for turn, text in enumerate(wrapped(label, sheet.columns - 4, str, words=True)):
         mark = f"{'▸' if here else ' '} {digit}" if turn == 0 else "    "
         yield [("mark" if here else "key", mark), (style, text)]
     warning, whereof = choice.warning
     if warning:
-        said = clip(f"! {warning}{sheet.spell(whereof)}", _WARNED * (sheet.columns - 6))
-        for turn, text in enumerate(wrapped(said, sheet.columns - 6, str, words=True)):
+        label = clip(f"! {warning}{sheet.spell(whereof)}", _WARNED * (sheet.columns - 6))
+        for turn, text in enumerate(wrapped(label, sheet.columns - 6, str, words=True)):
             yield [("", "      " if turn else "    "), ("warning", text)]
 
 
 def _beneath(menu: Menu, sheet: Sheet) -> Iterator[Line]:
     here = menu.choices[menu.cursor].beneath if menu.choices else ()
-    for one in (*menu.beneath, *here):
-        if one.text:
-            yield [(one.style or "label", one.what)]
-            yield from quoted(one.text, sheet, style=one.style, words=one.words)
+    for passage in (*menu.beneath, *here):
+        if passage.text:
+            yield [(passage.style or "label", passage.what)]
+            yield from quoted(passage.text, sheet, style=passage.style, words=passage.words)
 
 
 @dataclass(slots=True)
@@ -275,16 +277,16 @@ class Proposal(Dialog):
     )
 
 
-def statement(*said: tuple[str, str]) -> Content:
+def statement(*sentences: tuple[str, str]) -> Content:
     """Return a page of a few sentences of ours, each with an agent's words beneath it."""
 
     def rows(sheet: Sheet) -> Iterator[Line]:
-        for place, (ours, theirs) in enumerate(said):
+        for place, (ours, theirs) in enumerate(sentences):
             yield from sentence(ours, "" if place else "heading", sheet)
             if theirs:
                 yield from quoted(theirs, sheet)
 
-    return page(("statement", said), rows)
+    return page(("statement", sentences), rows)
 
 
 def leaving(counts: Callable[[], tuple[int, int]], *, elsewhere: bool = False) -> Proposal:
@@ -297,9 +299,12 @@ def leaving(counts: Callable[[], tuple[int, int]], *, elsewhere: bool = False) -
         waiting, held = counts()
         requests = "1 request waits" if waiting == 1 else f"{waiting} requests wait"
         answers = "1 answer is" if held == 1 else f"{held} answers are"
-        said = [(f"leave the desk? {requests}", ""), (WAITS_ON if elsewhere else NO_OPINION, "")]
-        said += [(f"{answers} not sent yet, and will not be.", "")] if held else []
-        return statement(*said)
+        sentences = [
+            (f"leave the desk? {requests}", ""),
+            (WAITS_ON if elsewhere else NO_OPINION, ""),
+        ]
+        sentences += [(f"{answers} not sent yet, and will not be.", "")] if held else []
+        return statement(*sentences)
 
     return Proposal(told, lambda: (Leave(sure=True),))
 
@@ -312,9 +317,9 @@ def quitting(waiting: int, held: int, *, elsewhere: bool = False) -> str:
     return f"Ctrl-C again to quit; {requests} {then}{unsent}"
 
 
-def sentence(said: str, style: str, sheet: Sheet) -> Iterator[Line]:
+def sentence(words: str, style: str, sheet: Sheet) -> Iterator[Line]:
     """Return a sentence that is safe to show, in rows of one style."""
-    for text in wrapped(said, sheet.columns, str, words=True):
+    for text in wrapped(words, sheet.columns, str, words=True):
         yield [(style, text)]
 
 

@@ -129,7 +129,7 @@ class Form:
     def answers(self) -> Mapping[int, Answer]:
         """Return what there is to send, by the question's place."""
         made = {place: draft.answer() for place, draft in enumerate(self._drafts)}
-        return {place: one for place, one in made.items() if not one.empty or one.note}
+        return {place: answer for place, answer in made.items() if not answer.empty or answer.note}
 
     def updated_input(self) -> dict[str, Value] | None:
         """Return the whole tool input with the answers in it, or None when there are none."""
@@ -140,8 +140,8 @@ def tell(question: Question, answer: Answer) -> str:
     """Return an answer in the words for the model, a note marked as such; not yet safe to show."""
     labels = [question.options[index].label for index in answer.chosen]
     parts = [*labels, *([answer.words] if answer.words else [])]
-    said = ", ".join(map(quote_label, parts)) if question.several else "".join(parts[:1])
-    return said or ("(a note, no answer)" if answer.note else "")
+    words = ", ".join(map(quote_label, parts)) if question.several else "".join(parts[:1])
+    return words or ("(a note, no answer)" if answer.note else "")
 
 
 def read_form(card: Card, _: Replica) -> Form | QuestionError | None:
@@ -337,9 +337,9 @@ def form_content(card: Card, form: Form, *, focused: bool) -> Content:
             return Item((number, current, "text"), lambda sheet: _question_rows(question, sheet))
         here = focused and draft.cursor == row
         if beyond >= 0:
-            name, said = own[beyond]
-            key = (number, current, row, here, said)
-            return Item(key, lambda sheet: _own(name, said, sheet, here=here))
+            name, words = own[beyond]
+            key = (number, current, row, here, words)
+            return Item(key, lambda sheet: _own(name, words, sheet, here=here))
         chosen = row in draft.chosen
         return Item(
             (number, current, row, here, chosen),
@@ -375,20 +375,20 @@ def _option(
 
 def _beside(question: Question, option: Option, width: int, spell: Speller) -> Line:
     """Return a description that fits beside its label, in a column with the others."""
-    label, said = option.label, option.description
-    if not said or "\n" in label + said or len(label) + len(said) > width:
+    label, description = option.label, option.description
+    if not description or "\n" in label + description or len(label) + len(description) > width:
         return []
-    labels = (one.label for one in question.options[:_ALIGNED])
+    labels = (each.label for each in question.options[:_ALIGNED])
     column = min(max(cells(spell(other[:_LABEL])) for other in labels), _LABEL)
     used = cells(spell(label.replace("\t", TAB)))
-    beside = " " * max(column - used + 2, 2) + spell(said)
+    beside = " " * max(column - used + 2, 2) + spell(description)
     return [("dim", beside)] if used + cells(beside) <= width else []
 
 
-def _own(name: str, said: str, sheet: Sheet, *, here: bool) -> Iterator[Line]:
+def _own(name: str, words: str, sheet: Sheet, *, here: bool) -> Iterator[Line]:
     mark = "▸" if here else " "
-    yield [("chosen", f"{mark}    {name}:")] if said else [("", f"{mark}    {name}…")]
-    yield from _below(said, sheet, "chosen")
+    yield [("chosen", f"{mark}    {name}:")] if words else [("", f"{mark}    {name}…")]
+    yield from _below(words, sheet, "chosen")
 
 
 def _below(text: str, sheet: Sheet, style: str) -> Iterator[Line]:
@@ -415,37 +415,39 @@ def review_page(card: Card, form: Form) -> Content:
     return page((card.number, "review"), rows, repr(form.answers()))
 
 
-def answered_page(card: Card, form: Form, given: Mapping[str, Value], *, sent: bool) -> Content:
+def answered_page(
+    card: Card, form: Form, sent_input: Mapping[str, Value], *, sent: bool
+) -> Content:
     """Return the answers of a decision: what is on its way and may be taken back, or was `sent`."""
 
     def rows(sheet: Sheet) -> Iterator[Line]:
         yield [
             ("heading", " these answers were given:" if sent else " these answers will be sent:")
         ]
-        yield from _answers_in(given, form, sheet)
+        yield from _answers_in(sent_input, form, sheet)
 
-    return page((card.number, "answered", sent), rows, repr(given))
+    return page((card.number, "answered", sent), rows, repr(sent_input))
 
 
-def _answers_in(given: Mapping[str, Value], form: Form, sheet: Sheet) -> Iterator[Line]:
+def _answers_in(sent_input: Mapping[str, Value], form: Form, sheet: Sheet) -> Iterator[Line]:
     """Yield each question with the answer that an input carries, and answers to no question."""
-    answers, remarks = (dict(object_at(given, key)) for key in ("answers", "annotations"))
+    answers, remarks = (dict(object_at(sent_input, key)) for key in ("answers", "annotations"))
     for place, question in enumerate(form.questions):
-        said, remark = answers.pop(question.text, None), remarks.pop(question.text, None)
-        yield from _answer_rows(question, place, said, remark, sheet)
+        answer, remark = answers.pop(question.text, None), remarks.pop(question.text, None)
+        yield from _answer_rows(question, place, answer, remark, sheet)
     for key, value in answers.items():
         yield [("warning", " the agent's input also carries an answer to no question here:")]
         yield from _below(f"{key}: {_as_text(value)}", sheet, "")
 
 
 def _answer_rows(
-    question: Question, place: int, said: Value, remark: Value, sheet: Sheet
+    question: Question, place: int, answer: Value, remark: Value, sheet: Sheet
 ) -> Iterator[Line]:
     yield [("label", f" ({place + 1}) "), ("dim", brief(question.text, sheet.spell))]
-    if said is None:
+    if answer is None:
         yield [("dim", f"{_INDENT}no answer")]
     else:
-        yield from _below(_as_text(said), sheet, "chosen")
+        yield from _below(_as_text(answer), sheet, "chosen")
     notes = remark.get("notes") if isinstance(remark, dict) else None
     if notes:
         yield from _below(f"note: {_as_text(notes)}", sheet, "")

@@ -62,10 +62,10 @@ def _standing(standing: CardRow, sheet: layout.Sheet, clock: Clock) -> layout.Li
         return standing.sending(clock, sheet.columns)
     if not standing.ended:
         return []
-    said = card.why or (card.decision.reason or card.decision.note if card.decision else "")
+    why = card.why or (card.decision.reason or card.decision.note if card.decision else "")
     fate = {True: "delivered", False: "NOT DELIVERED, the hook did not take it", None: ""}
-    told = joined(standing.outcome, brief(said, spell), fate[card.delivered])
-    whole, ended = clip(told, sheet.columns), len(outcome(card))
+    state = joined(standing.outcome, brief(why, spell), fate[card.delivered])
+    whole, ended = clip(state, sheet.columns), len(outcome(card))
     return [(look(card), whole[:ended]), ("outcome", whole[ended:])]
 
 
@@ -128,7 +128,7 @@ def _about(url: str) -> Iterator[tuple[str, str]]:
     user = parts.netloc.rpartition("@")[0]
     unusual = f", port {port}" if port and port != _USUAL.get(scheme) else ""
     yield "heading", f"it goes to the host {host}{unusual}"
-    for wrong, said in (
+    for wrong, warning in (
         (scheme != "https", f'it is not encrypted: its scheme is "{scheme}"'),
         (user, f'what stands before the "@" ({user}) is not the host'),
         (not host.isascii() or "xn--" in host, "its host has letters that can look like others"),
@@ -137,13 +137,13 @@ def _about(url: str) -> Iterator[tuple[str, str]]:
         (hidden(url) or " " in url, "it has letters that cannot be seen, or blanks"),
     ):
         if wrong:
-            yield "warning", f"! {said}"
+            yield "warning", f"! {warning}"
 
 
 def _questions(screen: Screen, card: Card, form: Form, page: Dialog) -> layout.Content:
     """Return the answers that are on their way or were given, or else the form, or its review."""
-    if (given := screen.answers_given(card)) is not None:
-        return answered_page(card, form, given, sent=card.state is not State.WAITING)
+    if (sent_input := screen.answers_given(card)) is not None:
+        return answered_page(card, form, sent_input, sent=card.state is not State.WAITING)
     if isinstance(page, ReviewPage):
         return review_page(card, form)
     return form_content(card, form, focused=isinstance(page, FormPage))

@@ -123,10 +123,10 @@ def _feed(screen: Screen, count: int) -> list[FeedEntry]:
         card = None if entry.number is None else screen.desk.card(entry.number)
         if card is not None and card.outcome:
             by, allowed = by_another(card, screen.desk, str, when=False), as_allowed(card)
-            told = " ".join(filter(None, (outcome(card), by)))
+            words = " ".join(filter(None, (outcome(card), by)))
             if allowed is not card.event and not is_question(allowed):
-                told = f"{told}: {summary(allowed)}"
-            lines.append(replace(entry, text=entry.text.replace(card.outcome, told, 1)))
+                words = f"{words}: {summary(allowed)}"
+            lines.append(replace(entry, text=entry.text.replace(card.outcome, words, 1)))
         else:
             lines.append(entry)
     return lines
@@ -146,11 +146,11 @@ def _kept(feed: Sequence[FeedEntry], count: int) -> Sequence[FeedEntry]:
     return [feed[place] for place in sorted(kept)]
 
 
-def _doubt(said: str, room: int, most: int) -> list[Line]:
+def _doubt(question: str, room: int, most: int) -> list[Line]:
     """Return what needs a second yes in so many rows; with few rows, the effect alone."""
-    rows = list(wrapped(said, room, str, words=True))
+    rows = list(wrapped(question, room, str, words=True))
     if len(rows) > most:
-        rows = list(wrapped(clip(said.rpartition("? ")[0], room * most), room, str))
+        rows = list(wrapped(clip(question.rpartition("? ")[0], room * most), room, str))
     return [[("warning", f" {row}")] for row in rows]
 
 
@@ -201,14 +201,14 @@ def line_keys(screen: Screen) -> Sequence[KeyRow[Any]]:
 
 def help_line(keys: Sequence[KeyRow[Any]], columns: int) -> Line:
     """Return the keys of now in one line, as many as fit: those that decide, the last, the rest."""
-    told: list[Line] = [[("key", key.shown.split(" ")[0]), ("", f" {key.name}")] for key in keys]
-    last = len(told) - 1
+    named: list[Line] = [[("key", key.shown.split(" ")[0]), ("", f" {key.name}")] for key in keys]
+    last = len(named) - 1
     needed = [place for place, key in enumerate(keys) if _NEEDED & {*key.keys}]
     others = [place for place in range(last) if place not in needed]
     chosen: set[int] = set()
     room = columns + 1
-    for place in (*needed, *([last] if told and last not in needed else ()), *others):
-        taken = line_cells(told[place]) + 2
+    for place in (*needed, *([last] if named and last not in needed else ()), *others):
+        taken = line_cells(named[place]) + 2
         if chosen and taken > room:
             if place in others:
                 break
@@ -217,5 +217,5 @@ def help_line(keys: Sequence[KeyRow[Any]], columns: int) -> Line:
         room -= taken
     line: Line = [("", " ")]
     for place in sorted(chosen):
-        line += [*told[place], *([("", "  ")] if place != max(chosen) else [])]
+        line += [*named[place], *([("", "  ")] if place != max(chosen) else [])]
     return line

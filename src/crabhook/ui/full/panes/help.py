@@ -186,19 +186,19 @@ def offer_lines(line: InputLine, height: int, columns: int, spell: Speller) -> l
 def empty_lines(screen: Screen) -> list[Line]:
     """Return the page for an empty queue: how to begin, and what happened today."""
     unhooked = screen.options.unhooked
-    connected = ", ".join(one for one in DeskOptions().unhooked if one not in unhooked)
-    told: list[tuple[str, str, str]] = []
+    connected = ", ".join(agent for agent in DeskOptions().unhooked if agent not in unhooked)
+    facts: list[tuple[str, str, str]] = []
     if connected:
-        told.append(("connected", connected, "  a session that starts now asks here"))
+        facts.append(("connected", connected, "  a session that starts now asks here"))
     if unhooked:
         what = "connect another" if connected else "connect an agent"
         others = f"  (or {', '.join(unhooked[1:])})" if len(unhooked) > 1 else ""
-        told.append((what, f"crabhook install {unhooked[0]}", others))
-    told.append(("try it", "crabhook demo", "  an agent that is a script"))
-    told.append(("today", "", screen.desk.house().today or "nothing was decided yet"))
+        facts.append((what, f"crabhook install {unhooked[0]}", others))
+    facts.append(("try it", "crabhook demo", "  an agent that is a script"))
+    facts.append(("today", "", screen.desk.house().today or "nothing was decided yet"))
     rows: list[Line] = [[], [("dim", "   Nothing needs you")], []]
     rows += [
         [("label", f"   {what:<18}"), ("strong", command), ("dim" if command else "", rest)]
-        for what, command, rest in told
+        for what, command, rest in facts
     ]
     return rows

@@ -135,9 +135,9 @@ class Queue:
     def _wanted(self, card: Card) -> bool:
         if not self.arranged.wanted:
             return True
-        if (told := self._told.get(card.number)) is None:
-            told = self._told[card.number] = told_of(card)
-        return wants(self.arranged.wanted, told)
+        if (parts := self._told.get(card.number)) is None:
+            parts = self._told[card.number] = told_of(card)
+        return wants(self.arranged.wanted, parts)
 
     def _enter(self, card: Card) -> None:
         session = card.event.session_key
@@ -274,8 +274,8 @@ class Selection:
         awake = len(queue) - self.queue.aside
         place = self.queue.place(replace(card, snoozed_until=0.0))
         others = (*range(place, awake), *range(min(place, awake) - 1, -1, -1))
-        each = (queue[one] for one in others if queue[one].number != card.number)
-        self._select_card(next((one for one in each if not leave(one)), card))
+        each = (queue[at] for at in others if queue[at].number != card.number)
+        self._select_card(next((other for other in each if not leave(other)), card))
 
     def scroll(self, step: int) -> None:
         """Show cards further down, or up; the selection stays."""

@@ -110,8 +110,8 @@ def _changes(
     """Return, field by field, how a call was changed before it was allowed."""
     for key in dict.fromkeys((*asked, *allowed)):
         before, after = (
-            one if isinstance(one, str) else pretty(one)
-            for one in (asked.get(key, ""), allowed.get(key, ""))
+            value if isinstance(value, str) else pretty(value)
+            for value in (asked.get(key, ""), allowed.get(key, ""))
         )
         if before != after:
             yield [("label", f"what was changed: {brief(key, sheet.spell)}")]
@@ -135,22 +135,22 @@ def everything_rows(
         of = f" of {brief(event.tool.name, sheet.spell)}" if event.tool else ""
         yield [("label", f"the event itself: {brief(event.name, sheet.spell)}{of}")]
         above = _SHOWN_ABOVE | event.tells.keys()
-        rest = {name: said for name, said in event.fields.items() if name not in above}
+        rest = {name: value for name, value in event.fields.items() if name not in above}
         yield from _value(rest, sheet)
         yield from _sender(leg.origin, sheet)
 
 
 def _sender(origin: Origin, sheet: Sheet) -> Iterator[Line]:
     """Say which machine sent it; what the hook says itself of its host, where that differs."""
-    told = {name: said for name, said in asdict(origin).items() if said}
-    if where := told.pop("machine", ""):
+    facts = {name: value for name, value in asdict(origin).items() if value}
+    if where := facts.pop("machine", ""):
         yield [("label", "sent by the machine, as its own token shows")]
         yield from _value({"machine": where}, sheet)
-        if told.get("host") == where:
-            del told["host"]
-    if told:
+        if facts.get("host") == where:
+            del facts["host"]
+    if facts:
         yield [("label", "sent by, as it says itself")]
-        yield from _value(told, sheet)
+        yield from _value(facts, sheet)
 
 
 def _value(value: Value, sheet: Sheet) -> Iterator[Line]:
@@ -175,8 +175,8 @@ def _warning(event: Event, sheet: Sheet) -> Iterator[Line]:
     looked = [text[:LOOKED_AT] for text in texts if isinstance(text, str)]
     count = sum(map(hidden, looked))
     if any(map(runs_leftward, looked)) and not sheet.spell("\u05d0").isascii():
-        said = "! letters run right to left: your terminal may show words in another order"
-        yield [("warning", f"{said}, --ascii does not")]
+        warning = "! letters run right to left: your terminal may show words in another order"
+        yield [("warning", f"{warning}, --ascii does not")]
     if count:
         hidden_letters = plural(count, "hidden character")
         yield [("warning", f"! {hidden_letters}, shown like {sheet.spell(chr(0x200B))}")]
@@ -194,28 +194,28 @@ def _going(card: Card) -> Iterator[Line]:
         yield [("warning", f"! kept going {CAP} of {CAP} times in a row: now it stops anyway")]
 
 
-def _field(told: ShownField, value: Value, sheet: Sheet) -> Iterator[Line]:
+def _field(shown_as: ShownField, value: Value, sheet: Sheet) -> Iterator[Line]:
     """Show a field of the event in its own way; with an unexpected type, as any field."""
-    match told.how, value:
+    match shown_as.how, value:
         case How.PROSE | How.RESULT, str(text):
-            yield from code.titled(told.label, text, sheet)
+            yield from code.titled(shown_as.label, text, sheet)
         case How.MARKDOWN, str(text):
-            yield [("label", told.label)]
+            yield [("label", shown_as.label)]
             yield from _markdown(text, sheet)
         case How.RESULT, _:
-            yield [("label", told.label)]
+            yield [("label", shown_as.label)]
             yield from _value(value, sheet)
         case How.SEVERAL, list(items):
-            yield from _several(told.label, items, sheet)
+            yield from _several(shown_as.label, items, sheet)
         case How.MONEY, int(amount) | float(amount) if not isinstance(amount, bool):
-            yield [("label", told.label), ("", f" about ${amount:,.4f}")]
+            yield [("label", shown_as.label), ("", f" about ${amount:,.4f}")]
         case How.MODEL, str(name) if len(name) <= _A_NAME:
-            yield [("label", f"{told.label} "), ("heading", sheet.spell(name))]
+            yield [("label", f"{shown_as.label} "), ("heading", sheet.spell(name))]
         case How.FLAG, bool(flag):
-            said = told.yes if flag else told.no
-            yield from [[("", said)]] if said else []
+            words = shown_as.yes if flag else shown_as.no
+            yield from [[("", words)]] if words else []
         case _:
-            yield from _value({told.label: value}, sheet)
+            yield from _value({shown_as.label: value}, sheet)
 
 
 def _several(label: str, items: list[Value], sheet: Sheet) -> Iterator[Line]:
@@ -233,8 +233,10 @@ def _other_leg(first: Event, event: Event, sheet: Sheet) -> Iterator[Line]:
     """Return what another hook of the same call adds to the first, if anything."""
     asked = event.tool.input if event.tool else None
     if isinstance(asked, dict):
-        known = first.given
-        asked = {key: one for key, one in asked.items() if known.get(key, _ABSENT) != one}
+        first_fields = first.given
+        asked = {
+            key: value for key, value in asked.items() if first_fields.get(key, _ABSENT) != value
+        }
     if event.tool is not None and asked:
         yield [("label", f"asked again as {sheet.spell(event.name)}")]
         yield from _tool_input(event, asked, sheet, cwd="")
@@ -296,13 +298,15 @@ def _command(block: CommandText, sheet: Sheet) -> Iterator[Line]:
 def _path(path: str, cwd: str, counts: Counts | None, sheet: Sheet) -> Iterator[Line]:
     """Show a file, and how many lines come and go, as far as that is known."""
     added, removed = counts or (None, None)
-    told: Line = [("", "  "), ("add", f"+{added}")] if added is not None else []
-    told += [("", " "), ("remove", f"-{removed}")] if removed is not None else []
+    added_and_removed: Line = [("", "  "), ("add", f"+{added}")] if added is not None else []
+    added_and_removed += [("", " "), ("remove", f"-{removed}")] if removed is not None else []
     path = path.removeprefix(f"{cwd.rstrip('/')}/") if cwd else path
     *rows, last = code.quoted(path, sheet, style="name")
     yield from rows
-    fits = line_cells([*last, *told]) <= sheet.inner.columns
-    yield from [[*last, *told]] if fits else [last, [("bar", "│ "), *told[1:]]]
+    fits = line_cells([*last, *added_and_removed]) <= sheet.inner.columns
+    yield from (
+        [[*last, *added_and_removed]] if fits else [last, [("bar", "│ "), *added_and_removed[1:]]]
+    )
 
 
 def _edits(block: TextChanges, sheet: Sheet) -> Iterator[Line]:

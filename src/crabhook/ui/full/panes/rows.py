@@ -151,7 +151,7 @@ class WordsOfCards:
         if (words := self._words.get(key)) is None:
             spell = self._spell
             own = "?" if is_question(event) else "plan:" if is_plan(event) else ""
-            own = own or next((one for can, one in _KINDS if can in card.choices.verdicts), "")
+            own = own or next((kind for can, kind in _KINDS if can in card.choices.verdicts), "")
             asks = server_asks(event)
             own = "link:" if own == "form:" and asks and asks.is_link else own
             tool = own or ("" if is_command(event) else tool_label(event, spell))
@@ -177,17 +177,17 @@ def queue_rows(
     columns: int,
 ) -> list[QueueRow]:
     """Return the rows of cards in aligned columns; `heads` gives the sizes of groups."""
-    told = [words.of(standing) for standing in standings]
+    texts = [words.of(standing) for standing in standings]
     (project_cells, machine_cells, agent_cells), *_ = _widths(columns)
-    agents = any(each.agent != MAIN_AGENT for each in told)
+    agents = any(each.agent != MAIN_AGENT for each in texts)
     widths = (
         max((len(str(standing.card.number)) + 1 for standing in standings), default=0),
-        min(max((cells(each.project) for each in told), default=0), project_cells),
-        machine_width([each.machine for each in told], machine_cells),
-        min(max(cells(each.agent) for each in told), agent_cells) if agents else 0,
+        min(max((cells(each.project) for each in texts), default=0), project_cells),
+        machine_width([each.machine for each in texts], machine_cells),
+        min(max(cells(each.agent) for each in texts), agent_cells) if agents else 0,
     )
     rows: list[QueueRow] = []
-    for standing, each in zip(standings, told, strict=True):
+    for standing, each in zip(standings, texts, strict=True):
         number = standing.card.number
         if count := heads.get(number):
             whose = joined(
@@ -195,8 +195,8 @@ def queue_rows(
                 machine_cell(each.machine, min(cells(each.machine) + len(AT), machine_cells)),
                 by=" ",
             )
-            said = f" {whose.rstrip()} · {count} of one session "
-            rows.append(QueueRow([("dim", said + "─" * max(columns - cells(said), 0))], number))
+            head = f" {whose.rstrip()} · {count} of one session "
+            rows.append(QueueRow([("dim", head + "─" * max(columns - cells(head), 0))], number))
         rows.append(QueueRow(_card_row(standing, each, widths, clock, columns), number))
     return rows
 
@@ -209,12 +209,12 @@ def machine_width(names: Sequence[str], most: int) -> int:
 
 def machine_cell(name: str, width: int) -> str:
     """Return a machine in exactly so many cells; of a long name its end stays, which differs."""
-    told = f"{AT}{name}" if name else ""
-    if cells(told) > width:
+    shown = f"{AT}{name}" if name else ""
+    if cells(shown) > width:
         while cells(name) > width - len(AT + ELLIPSIS):
             name = name[1:]
-        told = f"{AT}{ELLIPSIS}{name}"
-    return fit(told, width)
+        shown = f"{AT}{ELLIPSIS}{name}"
+    return fit(shown, width)
 
 
 def _widths(columns: int) -> tuple[tuple[int, int, int], bool, bool]:
@@ -227,7 +227,7 @@ def _card_row(
     style, (number_cells, project_cells, machine_cells, agent_cells) = standing.style, widths
     look, risk = MARKS[standing.card.risk.level]
     number = f"#{standing.card.number}"
-    told = (
+    columns_of_text = (
         fit(words.project, project_cells),
         machine_cell(words.machine, machine_cells),
         fit(words.agent, agent_cells),
@@ -237,7 +237,7 @@ def _card_row(
         ("ended" if standing.ended else look, f"{risk:>2}"),
         ("chosen", standing.tick),
         (standing.number_style, f"{number:<{number_cells}}"),
-        *((style, " " + text) for text in told if text),
+        *((style, " " + text) for text in columns_of_text if text),
         *in_red([(style, " " + words.subject)]),
     ]
     row = ends(left, [("", " "), *_state(standing, clock, columns)], columns)
@@ -258,8 +258,8 @@ def _state(standing: CardRow, clock: Clock, columns: int) -> Line:
     left = card.wait_until - clock.now
     age: Line = [("dim", f"{ago(clock.now - card.asked_at):>5} · ")] if with_age else []
     end = "!" if left < URGENT else " "
-    told: Line = [(time_look(left), f"{lasting(left):>5}{end}")]
-    return [*age, *told] if with_left or left < SOON else []
+    left_span: Line = [(time_look(left), f"{lasting(left):>5}{end}")]
+    return [*age, *left_span] if with_left or left < SOON else []
 
 
 def time_look(left: float) -> str:

@@ -44,20 +44,22 @@ def session_lines(
     titles = [brief(view.title, spell) for view, _ in shown]
     machines = [brief(view.machine, spell) for view, _ in shown]
     most = 24 if columns >= _WIDE else 12
-    widths = [min(max(map(cells, told), default=0), 16) for told in (titles, places)]
+    widths = [min(max(map(cells, column), default=0), 16) for column in (titles, places)]
     machine_cells = machine_width(machines, most)
     rows: list[Line] = []
-    for (view, here), host, *told in zip(shown, machines, titles, places, strict=True):
-        main = next((one.doing for one in view.agents if not one.id), None)
+    for (view, here), host, *cells_of_text in zip(shown, machines, titles, places, strict=True):
+        main = next((agent.doing for agent in view.agents if not agent.id), None)
         style = "selected" if here else ""
         cards = f"{len(view.waiting)} waiting" if view.waiting else ""
-        names = " ".join(fit(text, width) for text, width in zip(told, widths, strict=True))
+        names = " ".join(
+            fit(text, width) for text, width in zip(cells_of_text, widths, strict=True)
+        )
         behind = (
             ("warning", "SAME FILE" if view.shared else ""),
             ("count", past.waiting(view) if columns >= _WIDE else cards),
             ("dim", f"{ago(now - view.heard)} ago" if columns >= _NARROW else ""),
         )
-        right: Line = [one for look, text in behind if text for one in (("", " "), (look, text))]
+        right: Line = [span for look, text in behind if text for span in (("", " "), (look, text))]
         left: Line = [
             ("mark", "▸" if here else " "),
             (style, f"{names} {machine_cell(host, machine_cells)}" if machine_cells else names),
@@ -72,18 +74,20 @@ def past_lines(
     shown: Sequence[tuple[Past, bool]], clock: Clock, columns: int, spell: Speller
 ) -> list[Line]:
     """Return a row for each entry: when and how it ended, what it was, and by whom."""
-    times = [past.moment(one.at, clock.wall) for one, _ in shown]
-    fates = [outcome(one.card) for one, _ in shown]
-    places = [project(one.card.event, spell) for one, _ in shown]
-    machines = [machine(one.card.event, spell) for one, _ in shown]
+    times = [past.moment(entry.at, clock.wall) for entry, _ in shown]
+    fates = [outcome(entry.card) for entry, _ in shown]
+    places = [project(entry.card.event, spell) for entry, _ in shown]
+    machines = [machine(entry.card.event, spell) for entry, _ in shown]
     machine_cells = machine_width(machines, 24 if columns >= _WIDE else 12)
-    told = (times, fates, places)
+    columns_of_text = (times, fates, places)
     most = (17, _FATE, 16 if columns >= _WIDE else 12 if columns >= _NARROW else 0)
-    needed = (max(map(cells, each), default=0) for each in told)
+    needed = (max(map(cells, each), default=0) for each in columns_of_text)
     widths = list(map(min, needed, most))
     rows: list[Line] = []
-    for (one, here), host, at, ended, place in zip(shown, machines, *told, strict=True):
-        card, style = one.card, "selected" if here else ""
+    for (entry, here), host, at, ended, place in zip(
+        shown, machines, *columns_of_text, strict=True
+    ):
+        card, style = entry.card, "selected" if here else ""
         risk_look, risk = MARKS[card.risk.level]
         event = as_allowed(card)
         tool = "" if is_command(event) else tool_label(event, spell)
@@ -98,7 +102,7 @@ def past_lines(
         ]
         right: Line = [("warning", " NOT DELIVERED")] if card.delivered is False else []
         if columns >= _NARROW:
-            whom = brief(past.by_whom(one), spell)
+            whom = brief(past.by_whom(entry), spell)
             right.append(("dim", f" {clip(whom, min(_WHOM, columns // 5))}" if whom else ""))
         rows.append(ends(left, right, columns))
     return rows
@@ -141,8 +145,8 @@ def view_title(screen: Screen, spell: Speller) -> str:
     history = screen.history
     if not isinstance(screen.stack.view, HistoryView):
         return f"Sessions · {len(screen.sessions.rows())} live"
-    found = f"{len(history.rows())}{'+' if history.goes_on else ''}"
-    wanted = f" · /{spell(history.wanted)} {found} of {history.looked_at}" if history.wanted else ""
+    count = f"{len(history.rows())}{'+' if history.goes_on else ''}"
+    wanted = f" · /{spell(history.wanted)} {count} of {history.looked_at}" if history.wanted else ""
     wrong = f" · ! {brief(history.why, spell)}" if history.why else ""
     return f"History · newest first{wanted}{wrong}"
 
@@ -158,13 +162,13 @@ def view_content(screen: Screen) -> Content | None:
 
 
 def _session(view: SessionView, now: float) -> Content:
-    told = (past.head(view, now), *past.details(view, now))
+    paragraphs = (past.head(view, now), *past.details(view, now))
 
     def rows(sheet: Sheet) -> Iterator[Line]:
-        for place, text in enumerate(told):
+        for place, text in enumerate(paragraphs):
             yield from paragraph(text, sheet, "" if place else "heading")
 
-    return page(("session", view.key), rows, told)
+    return page(("session", view.key), rows, paragraphs)
 
 
 def _answers(event: Event, sheet: Sheet) -> Iterator[Line]:

@@ -158,7 +158,7 @@ class History(Listing[Past]):
         self.why, self.goes_on = wrong or page.why, page.goes_on
         self.looked_at += len(page.entries)
         if self._newest is None:
-            self._newest = max((one.id for one in page.entries), default=0)
+            self._newest = max((entry.id for entry in page.entries), default=0)
         self._found += self._wanted(page.entries)
         if self._key is None:
             self.move(0)
@@ -169,16 +169,16 @@ class History(Listing[Past]):
         page, newest = self._desk.page(before), self._newest or 0
         if wrong or page.why:
             return
-        if page.goes_on and all(one.id > newest for one in page.entries):
+        if page.goes_on and all(entry.id > newest for entry in page.entries):
             self.begin()  # more is new than fits on a page
             return
-        changed = {one.id: one for one in page.entries}
-        new = self._wanted([one for one in page.entries if one.id > newest])
-        self._found = [*new, *(changed.get(one.id, one) for one in self._found)]
-        self._newest = max((one.id for one in page.entries), default=newest)
+        changed = {entry.id: entry for entry in page.entries}
+        new = self._wanted([entry for entry in page.entries if entry.id > newest])
+        self._found = [*new, *(changed.get(entry.id, entry) for entry in self._found)]
+        self._newest = max((entry.id for entry in page.entries), default=newest)
 
     def _wanted(self, entries: Sequence[Past]) -> list[Past]:
-        return [one for one in entries if is_wanted(one, self.wanted)]
+        return [entry for entry in entries if is_wanted(entry, self.wanted)]
 
     def _read_on(self) -> None:
         near = len(self._found) - max(self._place, self._top) < 2 * self._ahead
