@@ -30,12 +30,6 @@ OTHER_VOCABULARIES = {
 
 # Class names that stand for more than one class, each with the reason.
 SHARED_CLASS_NAMES = {
-    "Arrived": "the full screen is not done yet",
-    "Command": "the full screen is not done yet",
-    "Effect": "the full screen is not done yet",
-    "Entry": "the full screen is not done yet",
-    "History": "the full screen is not done yet",
-    "Proposal": "the full screen is not done yet",
     "Way": "each agent's folder says how its verdicts are written",
 }
 

@@ -22,9 +22,9 @@ from crabhook.ui.full.dialogs.prompts import (
     AskLine,
     InputLine,
     Menu,
-    Proposal,
     Purpose,
     SecondYesPage,
+    YesPage,
     statement,
 )
 from crabhook.ui.full.dialogs.question import ReviewPage
@@ -154,7 +154,7 @@ def _dialogs(sitting: Sitting) -> Iterator[Dialog]:
     yield from _lines(sitting)
     menu = Menu("which?", ())
     yield from (menu, Menu("which?", (), turn=lambda _: menu))
-    yield Proposal(lambda: statement(("yes?", "")), tuple)
+    yield YesPage(lambda: statement(("yes?", "")), tuple)
     yield SecondYesPage(screen, Give(Decision(Verdict.ALLOW), sure="really?"))
     yield from (KeysPage(), KeySearch(finder=Finder()), Palette(0.0))
     if screen.card is not None and screen.card.event.tool is not None:

@@ -26,14 +26,14 @@ from crabhook.ui.full.dialogs.help import Palette
 from crabhook.ui.full.dialogs.lists import HistoryView
 from crabhook.ui.full.dialogs.page import ScreenPage, View
 from crabhook.ui.full.dialogs.prompts import (
-    Arrived,
+    AnswerCame,
     AskLine,
     InputLine,
     SecondYesPage,
     leaving,
     quitting,
 )
-from crabhook.ui.full.effects import EditOutside, Effect, Effects
+from crabhook.ui.full.effects import EditOutside, Effects, ScreenEffect
 from crabhook.ui.full.guard import Gate
 from crabhook.ui.full.keys import is_a_key
 from crabhook.ui.full.notify import clipboard
@@ -238,7 +238,7 @@ class Controller:
             return False
         return True
 
-    def _shows(self, effect: Effect) -> bool:
+    def _shows(self, effect: ScreenEffect) -> bool:
         """Perform an effect that changes only the view; return whether it is one."""
         screen = self._screen
         match effect:
@@ -262,7 +262,7 @@ class Controller:
                 return False
         return True
 
-    def _opens(self, effect: Effect) -> bool:
+    def _opens(self, effect: ScreenEffect) -> bool:
         """Perform an effect that opens or leaves a dialog; return whether it is one."""
         screen, stack = self._screen, self._screen.stack
         match effect:
@@ -281,7 +281,7 @@ class Controller:
                     stack.open(InputLine(screen, effect, number))
             case EditOutside():
                 self._errand = effect
-            case Arrived(waiting, then):
+            case AnswerCame(waiting, then):
                 if stack.top is waiting:
                     stack.back()
                     self.perform(then)
@@ -306,7 +306,7 @@ class Controller:
             self._go(QueueView)
             self._go(page)
 
-    def _does(self, effect: Effect) -> bool:
+    def _does(self, effect: ScreenEffect) -> bool:
         """Perform an effect that reaches or leaves the desk; return whether it is one."""
         match effect:
             case do.Quit():

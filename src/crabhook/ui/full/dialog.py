@@ -11,7 +11,7 @@ from crabhook.datatypes import frozen
 from crabhook.desk.acts import Act, ActKey, Guard
 from crabhook.model.card import Card
 from crabhook.model.decision import Decision
-from crabhook.ui.full.effects import Effect, Effects, Give, Look
+from crabhook.ui.full.effects import Effects, Give, Look, ScreenEffect
 from crabhook.ui.full.panes.views import Listing
 from crabhook.ui.full.text_input import LineInput, TextInput
 from crabhook.ui.full.themes import KeyTheme
@@ -126,7 +126,7 @@ def _presses(name: str) -> tuple[str, ...]:
     return (name,) if name.endswith("_") else tuple(name.split("_"))
 
 
-class Dialog(Effect):
+class Dialog(ScreenEffect):
     """What gets the keys while it lies on top of the stack; as an effect it is opened.
 
     `KEYS` is its table, in the order of the help line, the most needed first. `COVERS`: it is drawn
@@ -221,7 +221,7 @@ class Dialog(Effect):
 
 
 @frozen
-class Go(Effect):
+class Go(ScreenEffect):
     """Send keys to a dialog that is open, or to a page; without one, to the queue.
 
     A view closes all that is open. Another page is opened over the top.

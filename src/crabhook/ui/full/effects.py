@@ -15,69 +15,69 @@ from crabhook.model.decision import Decision
 from crabhook.ui.text.layout import Detail
 
 
-class Effect:
+class ScreenEffect:
     """Something that shall happen on the screen or at the desk."""
 
     __slots__ = ()
 
 
-Effects: TypeAlias = Sequence[Effect]
+Effects: TypeAlias = Sequence[ScreenEffect]
 
 # On the screen.
 
 
 @frozen
-class Say(Effect):
+class Say(ScreenEffect):
     """Show a sentence to the operator; an empty sentence leaves the last in view."""
 
     text: str
 
 
 @frozen
-class Close(Effect):
+class Close(ScreenEffect):
     """Leave the dialog on top, then do what `then` returns."""
 
     then: Callable[[], Effects] = tuple
 
 
 @frozen
-class Enter(Effect):
+class Enter(ScreenEffect):
     """Go into the selected card: to its form, if it has one, or else to its text."""
 
 
 @frozen
-class Look(Effect):
+class Look(ScreenEffect):
     """Move the window on what the large part shows: `move` gets it.
 
     `within`: only while a dialog of that class is on top.
     """
 
     move: Callable[[Detail], object]
-    within: type[Effect] = Effect
+    within: type[ScreenEffect] = ScreenEffect
 
 
-def reveal(item: int, within: type[Effect] = Effect) -> Look:
+def reveal(item: int, within: type[ScreenEffect] = ScreenEffect) -> Look:
     """Return the effect that scrolls as little as needed to show an item."""
     return Look(lambda window: window.reveal(item), within)
 
 
 @frozen
-class Uncover(Effect):
+class Uncover(ScreenEffect):
     """Show the secrets of the selected card, or cover them again."""
 
 
 @frozen
-class Unfold(Effect):
+class Unfold(ScreenEffect):
     """Show the folded blanks of the selected card, or fold them again."""
 
 
 @frozen
-class PassOver(Effect):
+class PassOver(ScreenEffect):
     """Select the next card that is not put aside."""
 
 
 @frozen
-class EditOutside(Effect):
+class EditOutside(ScreenEffect):
     """Let the operator's own editor edit a text; `done` gets the new text."""
 
     text: str
@@ -86,26 +86,26 @@ class EditOutside(Effect):
 
 
 @frozen
-class Copy(Effect):
+class Copy(ScreenEffect):
     """Put a text into the terminal's clipboard, letter for letter."""
 
     text: str
 
 
 @frozen
-class Quit(Effect):
+class Quit(ScreenEffect):
     """Leave the desk, at the second time within a moment."""
 
 
 @frozen
-class Leave(Effect):
+class Leave(ScreenEffect):
     """Leave the desk; unless it is `sure`, a yes is asked for while somebody waits."""
 
     sure: bool = False
 
 
 @frozen
-class RunFound(Effect):
+class RunFound(ScreenEffect):
     """Press the key of the command that is marked in the palette."""
 
 
@@ -113,7 +113,7 @@ class RunFound(Effect):
 
 
 @frozen
-class Give(Effect):
+class Give(ScreenEffect):
     """Decide the selected card.
 
     An allow or a denial may bring a `rule` for such calls from now on. `said` is shown on success.
@@ -127,7 +127,7 @@ class Give(Effect):
 
 
 @frozen
-class GiveAll(Effect):
+class GiveAll(ScreenEffect):
     """Decide several cards alike."""
 
     cards: Sequence[Card]
@@ -135,20 +135,20 @@ class GiveAll(Effect):
 
 
 @frozen
-class TakeBack(Effect):
+class TakeBack(ScreenEffect):
     """Take back the answer held for a card, or else the answer held last."""
 
     number: int | None
 
 
 @frozen
-class Submit(Effect):
+class Submit(ScreenEffect):
     """Submit a command to the desk; `then` gets the outcome and returns the effects that follow."""
 
     command: Command
     then: Callable[[Outcome], Effects]
 
 
-def submit(command: Command, *done: Effect) -> Submit:
+def submit(command: Command, *done: ScreenEffect) -> Submit:
     """Return the effect that submits a command, with what follows; a failure is shown."""
     return Submit(command, lambda outcome: done if outcome == Done() else (Say(outcome.why),))

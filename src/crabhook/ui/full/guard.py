@@ -11,7 +11,7 @@ from crabhook.model.card import Card
 from crabhook.model.wording import plural
 from crabhook.ui.full.arming import Rhythm, Stroke
 from crabhook.ui.full.dialog import KeyRow
-from crabhook.ui.full.dialogs.prompts import Menu, Proposal
+from crabhook.ui.full.dialogs.prompts import Menu, YesPage
 from crabhook.ui.full.dialogs.question import ReviewPage, form_of
 from crabhook.ui.full.panes.card import view_of
 from crabhook.ui.full.screen import Screen
@@ -170,7 +170,7 @@ class Gate:
         top = screen.stack.top
         if not (more := view.unseen()):
             return True
-        if isinstance(top, Proposal) and top.skimmed:
+        if isinstance(top, YesPage) and top.skimmed:
             if not view.end_unseen():
                 return True
             view.to_end()

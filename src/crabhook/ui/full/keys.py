@@ -16,13 +16,13 @@ from crabhook.ui.full.dialogs.lists import EntryPage, HistoryView, SessionsView
 from crabhook.ui.full.dialogs.mcp_form import FillPage
 from crabhook.ui.full.dialogs.page import EverythingPage
 from crabhook.ui.full.dialogs.plan import NotesPage
-from crabhook.ui.full.dialogs.prompts import InputLine, Menu, Proposal, SecondYesPage
+from crabhook.ui.full.dialogs.prompts import InputLine, Menu, SecondYesPage, YesPage
 from crabhook.ui.full.dialogs.question import ReviewPage
 from crabhook.ui.full.themes import KeyTheme
 
 DIALOGS: tuple[type[Dialog], ...] = (
     *(QueueView, TextPage, FormPage, ReviewPage, FillPage, NotesPage, EverythingPage),
-    *(InputLine, EditPage, Menu, Proposal, SecondYesPage, KeysPage, KeySearch, Palette),
+    *(InputLine, EditPage, Menu, YesPage, SecondYesPage, KeysPage, KeySearch, Palette),
     *(SessionsView, HistoryView, EntryPage),
 )
 

@@ -27,7 +27,7 @@ from crabhook.ui.full.dialogs.help import Palette
 from crabhook.ui.full.dialogs.lists import EntryPage, HistoryView, SessionsView
 from crabhook.ui.full.dialogs.orders import orders_in_title, orders_line
 from crabhook.ui.full.dialogs.page import View
-from crabhook.ui.full.dialogs.prompts import InputLine, Menu, Proposal
+from crabhook.ui.full.dialogs.prompts import InputLine, Menu, YesPage
 from crabhook.ui.full.dialogs.question import form_of, read_form
 from crabhook.ui.full.panes.card import head_lines, tab_line, view_of
 from crabhook.ui.full.panes.foot import foot_lines
@@ -46,7 +46,7 @@ _TITLE = 6  # the rank of the status line's least part
 _SIDES = 60  # columns from which a panel has sides
 _PAGES: Mapping[type[Dialog], str] = {
     Menu: "Choose",
-    Proposal: "Confirm",
+    YesPage: "Confirm",
     SessionsView: "The session",
     HistoryView: "The entry",
     EntryPage: "The entry, whole",

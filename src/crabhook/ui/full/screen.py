@@ -18,7 +18,7 @@ from crabhook.ui.answers import Answers, Seen
 from crabhook.ui.full.arming import Arming, Notice, Sight, sight_of
 from crabhook.ui.full.dialog import Stack
 from crabhook.ui.full.panes.queue import Arrangement, Queue, Selection, Sort
-from crabhook.ui.full.panes.views import History, Listing
+from crabhook.ui.full.panes.views import HistoryList, Listing
 from crabhook.ui.full.work import Marks, Work
 from crabhook.ui.options import DeskOptions, Watch
 from crabhook.ui.text.layout import Detail
@@ -48,7 +48,7 @@ class Screen:
         self.stack = Stack()
         self.lines = defaultdict[Hashable, list[str]](list)
         self.sessions = Listing[SessionView](desk.live, lambda view: view.key)
-        self.history = History(desk)
+        self.history = HistoryList(desk)
         self.work = Work(desk)
         self.notice = Notice()
         self.arming = Arming(options.arming)

@@ -17,7 +17,7 @@ from crabhook.model.order import Order
 from crabhook.ui.full import controller
 from crabhook.ui.full.dialog import Dialog, Go
 from crabhook.ui.full.dialogs.card import TextPage
-from crabhook.ui.full.effects import Effect, Give, GiveAll, Say, Submit, submit
+from crabhook.ui.full.effects import Give, GiveAll, Say, ScreenEffect, Submit, submit
 from crabhook.ui.full.keys import KEYS
 from tests.support.sitting import QUESTIONS, Sitting
 
@@ -30,7 +30,7 @@ HARMLESS = (Ask, Extend, EndOrders)
 PLAN = {"plan": "# Steps\n\n1. one\n2. two"}
 
 
-def decides(effect: Effect) -> bool:
+def decides(effect: ScreenEffect) -> bool:
     if isinstance(effect, Submit):
         return not isinstance(effect.command, HARMLESS)
     return isinstance(effect, Give | GiveAll)
@@ -126,14 +126,14 @@ def test_every_effect_is_performed() -> None:
     cases = (node for node in ast.walk(ast.parse(getsource(controller))))
     named = [ast.unparse(node.cls) for node in cases if isinstance(node, ast.MatchClass)]
     performed = [name.removeprefix("do.") for name in named]
-    every = [one for one in Effect.__subclasses__() if is_dataclass(one) or one is Dialog]
+    every = [one for one in ScreenEffect.__subclasses__() if is_dataclass(one) or one is Dialog]
     assert every
     assert {effect.__qualname__ for effect in every} == set(performed)
 
 
 def test_an_effect_that_nothing_performs_is_a_fault() -> None:
     with pytest.raises(NotImplementedError, match="nothing performs"):
-        Sitting().controller.perform((Effect(),))
+        Sitting().controller.perform((ScreenEffect(),))
 
 
 def test_what_follows_a_command_that_the_desk_refuses_is_not_done() -> None:

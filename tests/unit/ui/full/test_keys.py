@@ -17,7 +17,7 @@ from crabhook.ui.full.dialogs.card import QueueView, TextPage
 from crabhook.ui.full.dialogs.decide import DECIDING, ITS_TIME
 from crabhook.ui.full.dialogs.edit import EditPage
 from crabhook.ui.full.dialogs.page import ScreenPage
-from crabhook.ui.full.dialogs.prompts import InputLine, Menu, Proposal
+from crabhook.ui.full.dialogs.prompts import InputLine, Menu, YesPage
 from crabhook.ui.full.effects import Quit
 from crabhook.ui.full.keys import DIALOGS, KEYS, LISTED
 from crabhook.ui.full.text_input import LINE_KEYS, TEXT_KEYS
@@ -50,7 +50,7 @@ def test_no_row_is_without_keys_or_names_one_twice() -> None:
     assert all(key.keys and len(set(key.keys)) == len(key.keys) for key in KEYS)
 
 
-ASKING = (InputLine, Menu, Proposal)  # whose keys are refused when their card has ended
+ASKING = (InputLine, Menu, YesPage)  # whose keys are refused when their card has ended
 
 
 def test_no_key_decides_a_card_that_does_not_wait() -> None:

@@ -11,15 +11,15 @@ from crabhook.ui.full.dialogs.help import Finder, KeySearch, KeysPage
 from crabhook.ui.full.dialogs.lists import EntryPage, HistoryView, SessionsView
 from crabhook.ui.full.dialogs.mcp_form import FillPage
 from crabhook.ui.full.dialogs.plan import NotesPage
-from crabhook.ui.full.dialogs.prompts import AskLine, Menu, Proposal, Purpose, statement
+from crabhook.ui.full.dialogs.prompts import AskLine, Menu, Purpose, YesPage, statement
 from crabhook.ui.full.dialogs.question import ReviewPage
-from crabhook.ui.full.effects import Close, Effect, Enter
+from crabhook.ui.full.effects import Close, Enter, ScreenEffect
 from tests.support.sitting import QUESTIONS, Sitting
 
 LINE = AskLine(Purpose.FILTER, lambda _: (), subject="the queue")
 
 
-def perform(sitting: Sitting, *effects: Effect) -> None:
+def perform(sitting: Sitting, *effects: ScreenEffect) -> None:
     sitting.controller.perform(effects)
 
 
@@ -35,7 +35,7 @@ def perform(sitting: Sitting, *effects: Effect) -> None:
     ],
 )
 def test_a_page_leads_back_to_what_it_belongs_to(
-    way: tuple[Effect, ...], back: type[Dialog]
+    way: tuple[ScreenEffect, ...], back: type[Dialog]
 ) -> None:
     sitting = Sitting()
     sitting.ask("AskUserQuestion", QUESTIONS)
@@ -68,7 +68,7 @@ def test_each_dialog_leads_back_to_where_it_was_opened() -> None:
 
 def test_a_yes_leads_back_to_where_it_was_asked() -> None:
     sitting = Sitting()
-    page = Proposal(lambda: statement(("yes?", "")), tuple)
+    page = YesPage(lambda: statement(("yes?", "")), tuple)
     perform(sitting, Go(SessionsView), page, Close(page.carry_out))
     assert isinstance(sitting.top, SessionsView)
 
@@ -83,7 +83,7 @@ def test_a_list_in_place_of_a_list_leads_back_past_both() -> None:
 
 
 @pytest.mark.parametrize("leave", [Close(), Go(HistoryView)])
-def test_a_typed_line_that_is_left_is_kept_among_the_earlier_lines(leave: Effect) -> None:
+def test_a_typed_line_that_is_left_is_kept_among_the_earlier_lines(leave: ScreenEffect) -> None:
     sitting = Sitting()
     perform(sitting, LINE)
     sitting.type("risk:danger")

@@ -24,7 +24,7 @@ from crabhook.present.summary import (
 from crabhook.ui.commands.parse import alike as alike_among
 from crabhook.ui.full.dialog import Group, group, row, row_of
 from crabhook.ui.full.dialogs.page import BEGIN, FREE, ScreenPage
-from crabhook.ui.full.dialogs.prompts import AskLine, Proposal, Purpose, sentence
+from crabhook.ui.full.dialogs.prompts import AskLine, Purpose, YesPage, sentence
 from crabhook.ui.full.effects import Effects, GiveAll, Say
 from crabhook.ui.full.panes.request import asked_rows
 from crabhook.ui.full.themes import KeyTheme
@@ -96,7 +96,7 @@ def decide_marked(marks: Marks, decision: Decision, blocks: Blocks) -> Effects:
     if not bundle.groups:
         return (Say(f"none of the marked can be told {decision.verdict}"),)
     skimmed = decision.verdict is Verdict.DENY
-    return (Proposal(lambda: bundle_page(now(), decision), give_all, skimmed=skimmed),)
+    return (YesPage(lambda: bundle_page(now(), decision), give_all, skimmed=skimmed),)
 
 
 def _handler(key: ActKey) -> Callable[[ScreenPage, str], Effects]:

@@ -42,13 +42,22 @@ from crabhook.ui.full.dialogs.prompts import (
     ForAct,
     Menu,
     MissingRowError,
-    Proposal,
     Purpose,
+    YesPage,
     awaited,
     statement,
 )
 from crabhook.ui.full.dialogs.question import Form, ReviewPage, form_of
-from crabhook.ui.full.effects import Effect, Effects, Enter, Give, PassOver, Say, Submit, submit
+from crabhook.ui.full.effects import (
+    Effects,
+    Enter,
+    Give,
+    PassOver,
+    Say,
+    ScreenEffect,
+    Submit,
+    submit,
+)
 from crabhook.ui.full.themes import KeyTheme
 from crabhook.ui.full.work import CardWork
 
@@ -216,7 +225,7 @@ def offer_denials(card: Card, desk: Replica) -> Effects:
     """Show the rules that would deny such calls; the chosen rule is written with a denial."""
     number = card.number
 
-    def give(taken: TakenOffer, reason: str) -> Effect:
+    def give(taken: TakenOffer, reason: str) -> ScreenEffect:
         return Give(Decision(Verdict.DENY, reason=reason), taken)
 
     return _offer(_About(f"#{number}", number, give), AskOffers(number, denies=True), desk)
@@ -225,7 +234,7 @@ def offer_denials(card: Card, desk: Replica) -> Effects:
 def offer_rules_of(entry: Past, desk: Replica) -> Effects:
     """Show the rules offered for calls like that of an entry of the history."""
 
-    def keep(taken: TakenOffer, _: str) -> Effect:
+    def keep(taken: TakenOffer, _: str) -> ScreenEffect:
         where = desk.offers(0, entry.id).where
         notice = Say(f"the rule is WRITTEN in {where}, and counts from now on")
         return submit(KeepRule(entry.id, taken), notice)
@@ -243,7 +252,7 @@ class _About:
 
     name: str
     number: int | None
-    take: Callable[[TakenOffer, str], Effect]
+    take: Callable[[TakenOffer, str], ScreenEffect]
 
 
 def _offer(about: _About, ask: AskOffers, desk: Replica) -> Effects:
@@ -289,7 +298,7 @@ def _choice(about: _About, offer: Offer, expires: datetime | None) -> Choice:
     )
     undoes = ((f"! It {undoing(offer)}:", listed),) if shown else ()
 
-    def asked(reason: str = "") -> Proposal:
+    def asked(reason: str = "") -> YesPage:
         head = ("ALWAYS DENY by this rule" if offer.denies else "ALWAYS ALLOW by this rule", rule)
         denial = (
             (f"It would have denied {plural(offer.covered, 'past call')}.", ""),
@@ -297,7 +306,7 @@ def _choice(about: _About, offer: Offer, expires: datetime | None) -> Choice:
         )
         page = statement(head, *undoes, *(denial if offer.denies else ()))
         give = about.take(taken, reason)
-        return Proposal(lambda: page, lambda: (give,), about.number, skimmed=offer.denies)
+        return YesPage(lambda: page, lambda: (give,), about.number, skimmed=offer.denies)
 
     def chosen() -> Effects:
         if offer.denies:

@@ -23,7 +23,7 @@ from crabhook.ui.cards.context import risk_rows
 from crabhook.ui.commands.decide import RewriteError, edited_field, rewritten
 from crabhook.ui.full.dialog import Go, always, group, row
 from crabhook.ui.full.dialogs.page import FREE, QUIT
-from crabhook.ui.full.dialogs.prompts import OUTSIDE, Choice, Menu, Proposal, Typed, awaited
+from crabhook.ui.full.dialogs.prompts import OUTSIDE, Choice, Menu, Typed, YesPage, awaited
 from crabhook.ui.full.effects import Close, Effects, Give, Say
 from crabhook.ui.full.text_input import LONGEST_TEXT, TextInput
 from crabhook.ui.full.themes import KeyTheme
@@ -325,7 +325,7 @@ def _judged(
 
 def _proposal(
     edit: Edit, decision: Decision, edits: Edits, desk: Replica, *, again: bool = False
-) -> Proposal:
+) -> YesPage:
     """Return the page with the difference; where rules object, a first yes asks `again`."""
     risk = desk.changed_risk(edit.number, decision)
     difference = difference_page(edit, edit.tell(decision), decision.despite, risk, again=again)
@@ -343,7 +343,7 @@ def _proposal(
             return (*compare(edit, edits, desk), Say(_CHANGED))
         return _begun_anew(edit, edits, desk) or (Give(decision),)
 
-    return Proposal(lambda: difference, send, number=edit.number)
+    return YesPage(lambda: difference, send, number=edit.number)
 
 
 def _begun_anew(edit: Edit, edits: Edits, desk: Replica) -> Effects:

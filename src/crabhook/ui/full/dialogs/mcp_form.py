@@ -10,7 +10,7 @@ from crabhook.present.summary import brief
 from crabhook.ui.full.dialog import DIGITS, Group, always, group, row, row_of
 from crabhook.ui.full.dialogs import prompts
 from crabhook.ui.full.dialogs.help import COMMANDS, KEYS_AND_LEAVE
-from crabhook.ui.full.dialogs.mcp_form_state import Entry, FillIn, read_filling
+from crabhook.ui.full.dialogs.mcp_form_state import FillIn, FormEntry, read_filling
 from crabhook.ui.full.dialogs.page import (
     ARMED,
     COPY,
@@ -26,7 +26,7 @@ from crabhook.ui.full.dialogs.page import (
     ScreenPage,
     gives,
 )
-from crabhook.ui.full.effects import Close, Effect, Effects, Enter, Give, Say, reveal
+from crabhook.ui.full.effects import Close, Effects, Enter, Give, Say, ScreenEffect, reveal
 from crabhook.ui.full.screen import Screen
 from crabhook.ui.full.themes import KeyTheme
 from crabhook.ui.text.code import field_rows, plain_rows, quoted, value_rows
@@ -110,11 +110,11 @@ def accept(card: Card, form: FillIn | None) -> Effects:
     def send() -> Effects:
         return (Give(Decision(Verdict.ACCEPT, content=form.content())),)
 
-    page = prompts.Proposal(lambda: filled_page(card, form), send, card.number)
+    page = prompts.YesPage(lambda: filled_page(card, form), send, card.number)
     return Enter(), page
 
 
-def _shown(form: FillIn) -> Effect:
+def _shown(form: FillIn) -> ScreenEffect:
     return reveal(form.stop + 1, FillPage)
 
 
@@ -289,7 +289,9 @@ def _asked(card: Card, form: FillIn, sheet: Sheet) -> Iterator[Line]:
         yield [("dim", "this form has no fields to fill in")]
 
 
-def _row(entry: Entry, choice: int, sheet: Sheet, *, here: bool, chosen: bool) -> Iterator[Line]:
+def _row(
+    entry: FormEntry, choice: int, sheet: Sheet, *, here: bool, chosen: bool
+) -> Iterator[Line]:
     """Return a typed field, or one choice of a field; the first row has the heading."""
     if choice == 0:
         yield from _heading(entry, sheet)
@@ -305,7 +307,7 @@ def _row(entry: Entry, choice: int, sheet: Sheet, *, here: bool, chosen: bool) -
         yield from hung("  ! ", rows, "warning", "  ! ")
 
 
-def _heading(entry: Entry, sheet: Sheet) -> Iterator[Line]:
+def _heading(entry: FormEntry, sheet: Sheet) -> Iterator[Line]:
     asked = entry.asked
     title = brief(asked.title, sheet.spell)
     name = f" ({brief(asked.name, sheet.spell)})" if asked.title != asked.name else ""
@@ -317,7 +319,9 @@ def _heading(entry: Entry, sheet: Sheet) -> Iterator[Line]:
     yield from framed(field_rows(rest, sheet.inner))
 
 
-def _option(entry: Entry, choice: int, sheet: Sheet, *, here: bool, chosen: bool) -> Iterator[Line]:
+def _option(
+    entry: FormEntry, choice: int, sheet: Sheet, *, here: bool, chosen: bool
+) -> Iterator[Line]:
     value, name = entry.choices[choice]
     style = "chosen" if chosen else ""
     head = prompts.option_head(choice + 1, here=here, chosen=chosen, several=entry.several)
@@ -328,7 +332,7 @@ def _option(entry: Entry, choice: int, sheet: Sheet, *, here: bool, chosen: bool
         yield from hung("      sent as ", rows, "dim")
 
 
-def _kind(entry: Entry, sheet: Sheet) -> str:
+def _kind(entry: FormEntry, sheet: Sheet) -> str:
     asked = entry.asked
     if entry.choices and asked.kind != "boolean":
         return "choose one or more" if entry.several else "choose one"

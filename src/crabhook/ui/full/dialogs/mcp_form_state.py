@@ -48,7 +48,7 @@ def _json(text: str) -> Value:
 
 
 @dataclass(slots=True)
-class Entry:
+class FormEntry:
     """One field of the form and its present value.
 
     `asked`: the form's words. `choices`: the values to choose from. `given`: there is a `value`.
@@ -103,8 +103,8 @@ class FillIn:
     def __repr__(self) -> str:
         return f"<FillIn {len(self.content())} of {len(self.entries)} given>"
 
-    def _entry(self, asked: FormField) -> Entry:
-        return Entry(
+    def _entry(self, asked: FormField) -> FormEntry:
+        return FormEntry(
             asked,
             object_at(self._properties, asked.name),
             given=asked.default is not None,
@@ -117,7 +117,7 @@ class FillIn:
         """How many stops the form has."""
         return len(self._stops)
 
-    def at(self, stop: int) -> tuple[Entry, int]:
+    def at(self, stop: int) -> tuple[FormEntry, int]:
         """Return which field a stop belongs to, and which of its choices it is."""
         place, choice = self._stops[stop]
         return self.entries[place], choice
@@ -128,7 +128,7 @@ class FillIn:
         return self._stops[self.stop][1]
 
     @property
-    def entry(self) -> Entry:
+    def entry(self) -> FormEntry:
         """The field at the operator's place."""
         return self.at(self.stop)[0]
 
@@ -186,7 +186,7 @@ class FillIn:
         entry = self.entry
         entry.given, entry.value, entry.typed, entry.wrong = False, None, "", ""
 
-    def _give(self, entry: Entry, value: Value) -> None:
+    def _give(self, entry: FormEntry, value: Value) -> None:
         """Set a value, and mark what the field's own schema has against it."""
         entry.given, entry.value, entry.typed, entry.wrong = True, value, "", ""
         if not self._checked:

@@ -19,7 +19,7 @@ from crabhook.present.summary import brief, project
 from crabhook.ui.commands.words import read_duration
 from crabhook.ui.full.dialog import Group, group, row_of
 from crabhook.ui.full.dialogs.page import ScreenPage
-from crabhook.ui.full.dialogs.prompts import AskLine, Choice, Menu, Proposal, Purpose, statement
+from crabhook.ui.full.dialogs.prompts import AskLine, Choice, Menu, Purpose, YesPage, statement
 from crabhook.ui.full.effects import Effects, Say, submit
 from crabhook.ui.full.themes import KeyTheme
 from crabhook.ui.text.layout import Content, Line
@@ -179,7 +179,7 @@ def _ask_how_long(session: str, desk: Replica) -> Effects:
             ("Until then every call is allowed without being shown, of the session", session),
             ("Questions, plans and forms still wait for you. What waits now still waits.", ""),
         )
-        return (Proposal(lambda: page, lambda: allow(seconds)),)
+        return (YesPage(lambda: page, lambda: allow(seconds)),)
 
     def allow(seconds: float) -> Effects:
         return give(Order(OrderKind.ALLOW_ALL, session=session, until=desk.now() + seconds))
@@ -216,7 +216,7 @@ def go_away(desk: Replica, waiting: Callable[[], int]) -> Effects:
         return (Say("an admin can be away, since then calls pass; you are none"),)
 
     def ask(seconds: float) -> Effects:
-        return (Proposal(lambda: _away(waiting(), seconds), lambda: leave(seconds)),)
+        return (YesPage(lambda: _away(waiting(), seconds), lambda: leave(seconds)),)
 
     def leave(seconds: float) -> Effects:
         return give(Order(OrderKind.AWAY, until=desk.now() + seconds if seconds else None))

@@ -28,7 +28,7 @@ from crabhook.ui.full.dialogs.page import (
     WHOLE,
     ScreenPage,
 )
-from crabhook.ui.full.dialogs.prompts import Proposal, Purpose, ask_and_keep
+from crabhook.ui.full.dialogs.prompts import Purpose, YesPage, ask_and_keep
 from crabhook.ui.full.effects import Close, Effects, Give, Say, reveal
 from crabhook.ui.full.screen import Screen
 from crabhook.ui.full.themes import KeyTheme
@@ -197,7 +197,7 @@ def send(card: Card, notes: PlanNotes) -> Effects:
     def deny() -> Effects:
         return (Give(Decision(Verdict.DENY, reason=notes.reason())),)
 
-    return (Proposal(lambda: denial_page(card, notes), deny, card.number),)
+    return (YesPage(lambda: denial_page(card, notes), deny, card.number),)
 
 
 def with_notes(

@@ -27,11 +27,11 @@ from crabhook.ui.full.dialogs.page import (
 from crabhook.ui.full.effects import (
     Close,
     EditOutside,
-    Effect,
     Effects,
     Give,
     Leave,
     Say,
+    ScreenEffect,
     Submit,
     reveal,
 )
@@ -171,7 +171,7 @@ class Menu(Dialog):
 
 
 @frozen
-class Arrived(Effect):
+class AnswerCame(ScreenEffect):
     """What the list `waiting` stood for has come: close that list, then perform `then`.
 
     Nothing happens if the operator has left the list.
@@ -186,7 +186,7 @@ def awaited(
 ) -> Effects:
     """Ask the desk, and show an empty list meanwhile; `then` returns what follows the answer."""
     waiting = Menu(title, (), number)
-    return waiting, Submit(ask, lambda outcome: (Arrived(waiting, then(outcome)),))
+    return waiting, Submit(ask, lambda outcome: (AnswerCame(waiting, then(outcome)),))
 
 
 def menu_content(menu: Menu) -> Content:
@@ -226,7 +226,7 @@ def _beneath(menu: Menu, sheet: Sheet) -> Iterator[Line]:
 
 
 @dataclass(slots=True)
-class Proposal(Dialog):
+class YesPage(Dialog):
     """A page that asks for a yes.
 
     `page` is made anew each time, so that it stays true; a new key restarts the arming delay.
@@ -289,7 +289,7 @@ def statement(*sentences: tuple[str, str]) -> Content:
     return page(("statement", sentences), rows)
 
 
-def leaving(counts: Callable[[], tuple[int, int]], *, elsewhere: bool = False) -> Proposal:
+def leaving(counts: Callable[[], tuple[int, int]], *, elsewhere: bool = False) -> YesPage:
     """Return the page that asks before leaving; `counts`: how many wait, and are held.
 
     `elsewhere`: the server goes on without this desk.
@@ -306,7 +306,7 @@ def leaving(counts: Callable[[], tuple[int, int]], *, elsewhere: bool = False) -
         sentences += [(f"{answers} not sent yet, and will not be.", "")] if held else []
         return statement(*sentences)
 
-    return Proposal(told, lambda: (Leave(sure=True),))
+    return YesPage(told, lambda: (Leave(sure=True),))
 
 
 def quitting(waiting: int, held: int, *, elsewhere: bool = False) -> str:
@@ -370,7 +370,7 @@ class ForAct:
 
 
 @frozen
-class AskLine(Effect):
+class AskLine(ScreenEffect):
     """Ask for a line about the selected card, or about another `subject`.
 
     `then` gets the line and returns effects; `needs` says why an empty line is refused. `text` is

@@ -22,7 +22,7 @@ from crabhook.present.summary import (
 )
 from crabhook.ui.full.dialog import KeyRow
 from crabhook.ui.full.dialogs.help import Palette
-from crabhook.ui.full.dialogs.prompts import InputLine, Proposal
+from crabhook.ui.full.dialogs.prompts import InputLine, YesPage
 from crabhook.ui.full.guard import held_against
 from crabhook.ui.full.panes.card import view_of
 from crabhook.ui.full.panes.rows import machine_cell, machine_width
@@ -189,7 +189,7 @@ def _feed_row(
 def line_keys(screen: Screen) -> Sequence[KeyRow[Any]]:
     """Return the keys that do something now and have a name for the help line."""
     dialog, enters = screen.stack.top, screen.stack.top.enters
-    if isinstance(dialog, Proposal) and view_of(screen).goes_on():  # as the guard of the keys does
+    if isinstance(dialog, YesPage) and view_of(screen).goes_on():  # as the guard of the keys does
         enters = "last page" if dialog.skimmed else "next page"
     acting = [row for row in dialog.rows() if row.name]
     if screen.card is not None and screen.answers.on_its_way(screen.card.number):

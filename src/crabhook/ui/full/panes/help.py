@@ -103,7 +103,7 @@ def _fits(row: KeyRow[Any], words: Sequence[str], theme: str = "") -> bool:
 # The palette.
 
 
-class Command(NamedTuple):
+class PaletteCommand(NamedTuple):
     """A row of keys, what it is called, and whether it makes sense now."""
 
     row: KeyRow[Any]
@@ -111,23 +111,23 @@ class Command(NamedTuple):
     now: bool
 
 
-def commands(screen: Screen, palette: Palette) -> Sequence[Command]:
+def commands(screen: Screen, palette: Palette) -> Sequence[PaletteCommand]:
     """Return the commands that match the typed words: by name first, then by other words.
 
     Commands that make sense now come first. Digits are left out: each chooses something else. A
     row without a name is called by what it does.
     """
     words, now = palette.finder.words, {id(row) for row in screen.stack.below.rows()}
-    every = (Command(row, row.name.rstrip("…") or row.does, id(row) in now) for row in KEYS)
+    every = (PaletteCommand(row, row.name.rstrip("…") or row.does, id(row) in now) for row in KEYS)
     fitting = [each for each in every if len(each.row.keys) < 9 and _fits(each.row, words)]
 
-    def order(command: Command) -> tuple[bool, bool]:
+    def order(command: PaletteCommand) -> tuple[bool, bool]:
         return not command.now, not all(word in command.name.lower() for word in words)
 
     return sorted((command for command in fitting if words or command.now), key=order)
 
 
-def marked(screen: Screen, palette: Palette) -> Command | None:
+def marked(screen: Screen, palette: Palette) -> PaletteCommand | None:
     """Return the command that enter would run."""
     matching = commands(screen, palette)
     return matching[palette.finder.row(len(matching))] if matching else None
@@ -146,7 +146,7 @@ def palette_lines(screen: Screen, palette: Palette, height: int, columns: int) -
     ]
 
 
-def _command_line(command: Command, *, here: bool) -> Line:
+def _command_line(command: PaletteCommand, *, here: bool) -> Line:
     style = "chosen" if here else "" if command.now else "dim"
     later = "" if command.now else " (not now)"
     does = f"{later}  {command.row.does}" if command.row.name else ""

@@ -26,7 +26,7 @@ from crabhook.present.summary import (
 from crabhook.ui.full.dialogs.lists import EntryPage, HistoryView, SessionsView
 from crabhook.ui.full.panes.request import asked_rows
 from crabhook.ui.full.panes.rows import QueueRow, machine_cell, machine_width
-from crabhook.ui.full.panes.views import History
+from crabhook.ui.full.panes.views import HistoryList
 from crabhook.ui.full.screen import Screen
 from crabhook.ui.text.code import field_rows, paragraph, quoted, value_rows
 from crabhook.ui.text.layout import Content, Line, Sheet, ends, framed, page
@@ -129,7 +129,7 @@ def view_rows(
     return list(map(QueueRow, lines, names)), above, below
 
 
-def _nothing(history: History, spell: Speller) -> str:
+def _nothing(history: HistoryList, spell: Speller) -> str:
     if history.reading:
         return "reading…"
     if history.why:

@@ -70,7 +70,7 @@ AT_ONCE = 5_000  # entries that are looked at before the operator goes on
 AGAIN_AFTER = 1.0  # seconds between two looks for news
 
 
-class History(Listing[Past]):
+class HistoryList(Listing[Past]):
     """The ended cards read so far, newest first; `wanted` is the filter.
 
     Near its end the desk reads more. `whole` is the opened entry. `stale`: more has ended.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crabhook.present.safe import safe
-from crabhook.ui.full.dialogs.prompts import Proposal, statement
+from crabhook.ui.full.dialogs.prompts import YesPage, statement
 from crabhook.ui.full.effects import Effects
 from crabhook.ui.text.layout import Content, Sheet, line_cells
 from tests.support.sitting import Sitting
@@ -33,7 +33,7 @@ def proposing(done: list[str]) -> Sitting:
         done.append("done")
         return ()
 
-    sitting.controller.perform((Proposal(lambda: content[0], carry_out),))
+    sitting.controller.perform((YesPage(lambda: content[0], carry_out),))
     sitting.shown = content  # type: ignore[attr-defined]
     sitting.draw()
     return sitting
