@@ -64,6 +64,15 @@ class DecideWithRule(Command):
     spares: frozenset[int] = frozenset()
 
 
+def decide(
+    card: int, seen: int, decision: Decision, rule: TakenOffer | None = None
+) -> Decide | DecideWithRule:
+    """Return the command that gives a decision about a card, with a rule if there is one."""
+    if rule is None:
+        return Decide(card, seen, decision)
+    return DecideWithRule(card, seen, rule, decision)
+
+
 @frozen
 class GiveOrder(Command):
     """Give a standing order; its `until` is on the desk's clock."""

@@ -17,13 +17,13 @@ from crabhook.desk.commands import (
     Ask,
     Claim,
     Command,
-    Decide,
     DecideWithRule,
     Done,
     KeepRule,
     Outcome,
     Refused,
     TakenOffer,
+    decide,
 )
 from crabhook.desk.replica import Replica, Then
 from crabhook.model.card import Card, Level, State
@@ -203,11 +203,13 @@ class Answers:
             else:
                 self._send(held)
 
-    def sparing(self, command: DecideWithRule | KeepRule) -> DecideWithRule | KeepRule:
-        """Return a command that writes a rule so that it spares the cards answered here.
+    def sparing(self, command: Command) -> Command:
+        """Return a command so that a rule which it writes spares the cards answered here.
 
         A card with an answer held, or on its way, gets that answer and not the rule's allow.
         """
+        if not isinstance(command, DecideWithRule | KeepRule):
+            return command
         own = {command.card} if isinstance(command, DecideWithRule) else set[int]()
         return replace(command, spares=frozenset((*self._held, *self._sent)) - own)
 
@@ -329,6 +331,4 @@ class Answers:
         self._sent[number] = held
         same = [answer for answer in self._gone if answer.turn == held.turn]
         self._gone, self._gone_at = [*same, held], self._desk.now()
-        plain = Decide(number, seen, decision)
-        with_rule = rule and self.sparing(DecideWithRule(number, seen, rule, decision))
-        self._desk.submit(with_rule or plain, settled)
+        self._desk.submit(self.sparing(decide(number, seen, decision, rule)), settled)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from math import inf
 
 from crabhook.desk.acts import Place, key_of
-from crabhook.desk.commands import Command, KeepRule, Outcome
+from crabhook.desk.commands import Command, Outcome
 from crabhook.desk.updates import News, Snapshot
 from crabhook.model.card import Card, FeedEntry, State
 from crabhook.model.decision import Decision
@@ -322,9 +322,7 @@ class Controller:
             case do.TakeBack(number):
                 self._take_back(number)
             case do.Submit(command, then):
-                if isinstance(command, KeepRule):
-                    command = self._screen.answers.sparing(command)
-                self._submit(command, then)
+                self._submit(self._screen.answers.sparing(command), then)
             case _:
                 return False
         return True

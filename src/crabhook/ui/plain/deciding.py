@@ -324,13 +324,8 @@ class Deciding:
             self._say(f"#{number} is {done} in {self._held_for:.1f} s; {number} undo takes it back")
             self._tick()
             return
-        seen = card.revision
-        if rule is not None:
-            with_rule = do.DecideWithRule(number, seen, rule, decision)
-            self.submit(self._answers.sparing(with_rule), card)
-            return
-        command = do.Decide(number, seen, decision)
-        self.submit(command, card, write=other_words(card), then=then)
+        command = self._answers.sparing(do.decide(number, card.revision, decision, rule))
+        self.submit(command, card, write="" if rule else other_words(card), then=then)
 
     def _tick(self) -> None:
         """Give what has been held long enough, and come back for the next."""
