@@ -7,11 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from crabhook import config
 from crabhook.cli import main
+from crabhook.cli.verbs import past
 from crabhook.model.actor import OWNER, Operator, RuleActor
 from crabhook.store.change import happened
 from crabhook.store.opening import open_writer
 from crabhook.store.record import RecordKind
+from tests.support.team import founded
 from tests.unit.cli.pastrecord import decided
 from tests.unit.store.making import NOON, decision, entry, laid_open
 
@@ -231,3 +234,22 @@ def change(folder: Path, statement: str) -> None:
     """Change the record the way a person with `sqlite3` would."""
     with laid_open(folder) as connection:
         connection.execute(statement)
+
+
+def test_where_the_record_is_elsewhere_the_teams_server_is_asked(
+    folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    asked: list[str | None] = []
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setattr(past, "list_past", lambda to: asked.append(to.team) or 0)
+    founded(tmp_path / "team", time.time()).seat(config.config_folder(), "ann", "127.0.0.1:7444")
+    assert main(["log"]) == 0
+    assert (asked, len(capsys.readouterr().out.splitlines())) == ([], 2)
+    assert main(["log", "--team", "ours"]) == 0
+    (folder / "record.db").unlink()
+    assert main(["log"]) == 0
+    assert asked == ["ours", None]
+    assert main(["log", "verify"]) == 2

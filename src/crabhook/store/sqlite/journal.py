@@ -233,7 +233,7 @@ class SqliteHistory(AbstractContextManager["SqliteHistory"]):
         except interface.CorruptError as error:
             self._kept = error
         if not self._path.exists():
-            raise interface.StoreError(
+            raise interface.NoRecordError(
                 f"there is no record {self._path} yet; `crabhook serve` begins one"
             )
         with files.speaking_of(self._path, files.READING):
