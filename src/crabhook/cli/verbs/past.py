@@ -1,13 +1,13 @@
 """`crabhook log` where the record lies elsewhere: what the team's server tells of what ended."""
 
 import argparse
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from fnmatch import fnmatchcase
 
 from crabhook.cli.commands import DONE
 from crabhook.cli.terminal import about, short
 from crabhook.cli.verbs.attached import Attached, going
-from crabhook.cli.verbs.commands import card_of, teller_of
+from crabhook.cli.verbs.commands import teller_of
 from crabhook.desk.commands import AskHistory, Done
 from crabhook.desk.updates import Past
 from crabhook.model.errors import CrabhookError
@@ -18,25 +18,33 @@ from crabhook.ui.console import say, say_json
 async def _list(here: Attached, arguments: argparse.Namespace) -> int:
     if arguments.all_kinds:
         raise CrabhookError("--all-kinds is for the machine where the record lies")
-    wanted = _wanted(arguments)
-    pasts, before = list[Past](), 0
+    is_wanted, pasts = _wanted(arguments), list[Past]()
+    async for past in _newest_first(here):
+        if iso(past.at) < (arguments.since or "") or len(pasts) == (arguments.last or None):
+            break
+        if is_wanted(past):
+            pasts.append(past)
+    for past in reversed(pasts):
+        past_values = teller_of(here).past(past)
+        say_json(past_values) if arguments.json else say(_line(past, str(past_values["by"])))
+    return DONE
+
+
+async def _newest_first(here: Attached) -> AsyncIterator[Past]:
+    """Yield what ended, page by page; raises CrabhookError."""
+    before = 0
     while True:
         outcome = await here.submit(AskHistory(before=before))
         if not isinstance(outcome, Done):
             raise CrabhookError(outcome.why)
         page = here.replica.page(before)
-        pasts += filter(wanted, page.entries)
+        for past in page.entries:
+            yield past
         if page.why:
             raise CrabhookError(page.why)
-        is_enough = arguments.last and len(pasts) >= arguments.last
-        is_older = page.entries and iso(page.entries[-1].at) < (arguments.since or "")
-        if is_enough or is_older or page.goes_on in (0, before):
-            break
+        if page.goes_on in (0, before):
+            return
         before = page.goes_on
-    for past in reversed(pasts[: arguments.last or None]):
-        told_past = teller_of(here).past(past)
-        say_json(told_past) if arguments.json else say(_line(past, str(told_past["by"])))
-    return DONE
 
 
 def _wanted(arguments: argparse.Namespace) -> Callable[[Past], bool]:
@@ -68,8 +76,14 @@ def _line(past: Past, by: str) -> str:
 
 
 async def _show(here: Attached, arguments: argparse.Namespace) -> int:
-    say_json(teller_of(here).card(card_of(here, arguments.card)))
-    return DONE
+    if (card := here.replica.card(arguments.card)) is not None:
+        say_json(teller_of(here).card(card))
+        return DONE
+    async for past in _newest_first(here):
+        if past.card.number == arguments.card:
+            say_json(teller_of(here).past(past))
+            return DONE
+    raise CrabhookError(f"there is no #{arguments.card} on record that you may see")
 
 
 list_past, show_card = going(_list), going(_show)

@@ -77,5 +77,8 @@ async def test_a_card_is_shown_whole(desk: PlayedDesk, capsys: pytest.CaptureFix
     async with attached(desk) as here:
         assert await past._show(here, Namespace(card=1)) == 0
         assert json.loads(capsys.readouterr().out)["input"] == {"command": "npm ci"}
+        here.replica.card = lambda _: None  # type: ignore[method-assign] - as of a card long ago
+        assert await past._show(here, Namespace(card=1)) == 0
+        assert json.loads(capsys.readouterr().out)["outcome"] == "allowed"
         with pytest.raises(CrabhookError, match="there is no #9"):
             await past._show(here, Namespace(card=9))
