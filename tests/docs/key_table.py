@@ -9,12 +9,12 @@ from crabhook.ui.full.keys import LISTED
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "desk.md"
 BEGIN, END = "<!-- keys: made from src/crabhook/ui/full/keys.py -->", "<!-- end of keys -->"
-_TITLED = "| **{}** | | |"
+_TITLED = "| **{}** | |"
 
 
 def table() -> str:
     """Return the table, theme by theme, as the desk's own page has it."""
-    rows = ["| key | | |", "| --- | --- | --- |"]
+    rows = ["| key | what it does |", "| --- | --- |"]
     for theme, keys in groupby(LISTED, lambda key: key.theme):
         rows += [_TITLED.format(theme), *(_row(key.row) for key in keys)]
     return "\n".join(rows)
@@ -22,7 +22,7 @@ def table() -> str:
 
 def _row(row: KeyRow[Any]) -> str:
     shown = " ".join(f"`{name}`" for name in row.shown.split())
-    return f"| {shown} | {row.name} | {row.does} |"
+    return f"| {shown} | {row.does} |"
 
 
 def with_table(page: str) -> str:
