@@ -23,20 +23,19 @@ demo: $(VENV)/installed ## see the main job: a scripted agent asks, you decide
 demo-team: $(VENV)/installed ## see two people at desks of their own decide, in tmux
 	@crabhook demo --team
 
-# Servers, hooks and agents are waited for more than worked on: two tests a core. Up to five that
-# fail so are tried once more, alone, and named (tests/once_more.py).
+# Servers, hooks and agents are waited for more than worked on: two tests a core.
 CORES := $(shell $(PYTHON) -c 'import os; print(os.cpu_count() or 1)')
 SIDE_BY_SIDE := --numprocesses $(shell expr 2 \* $(CORES)) --dist worksteal
 
 test: $(VENV)/developed agents ## prove the program: all but long tests, a session or two of each real agent
-	@python -m tests.once_more $(SIDE_BY_SIDE) -m "not thorough"
+	@pytest $(SIDE_BY_SIDE) -m "not thorough"
 
 FLOORS := model platforms policy broker rulebook store ui
 test-fast: $(VENV)/developed ## run the floors' tests that start no process: under a minute
 	@pytest --numprocesses $(CORES) -m "not (process or e2e or slow or thorough)" $(FLOORS:%=tests/unit/%)
 
 test-rest: $(VENV)/developed agents ## run what make test leaves out: every session, every example of each property
-	@python -m tests.once_more $(SIDE_BY_SIDE) -m "thorough or hypothesis" --hypothesis-profile=ci
+	@pytest $(SIDE_BY_SIDE) -m "thorough or hypothesis" --hypothesis-profile=ci
 
 slowest: $(VENV)/developed agents ## run make test and print its 25 slowest tests
 	@pytest $(SIDE_BY_SIDE) -m "not thorough" --durations=25

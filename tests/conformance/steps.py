@@ -58,6 +58,6 @@ def kept(text: str) -> Step:
     return until(lambda scene: text in scene.transcripts(), f"{text!r} was kept")
 
 
-def heard(event: str, times: int = 1, seconds: float = 10) -> Step:
+def heard(event: str, times: int = 1, seconds: float = 60) -> Step:
     """Wait until an event was answered so often."""
     return until(lambda scene: scene.heard(event) >= times, f"{event} was heard", seconds)

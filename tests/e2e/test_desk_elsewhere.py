@@ -108,7 +108,7 @@ def elsewhere() -> Iterator[Elsewhere]:
 def said(desk: Terminal, line: str, outcome: str) -> None:
     """Wait for a card; say a line about it; wait for what became of it."""
     number = line.partition(" ")[0]
-    desk.wait_for(f"#{number} Claude Code", 30)
+    desk.wait_for(f"#{number} Claude Code")
     desk.submit(line)
     desk.wait_for(f"#{number} {outcome}")
 

@@ -70,7 +70,7 @@ def test_hooks_that_codex_has_reviewed_are_known_to_be(tmp_path: Path) -> None:
     agent = Codex(tmp_path, Script())
     install = [CRABHOOK, "install", "codex", "--gate"]
     environment = {"HOME": str(agent.home), "PATH": os.environ["PATH"]}
-    subprocess.run(install, check=True, capture_output=True, timeout=30, env=environment)
+    subprocess.run(install, check=True, capture_output=True, timeout=60, env=environment)
     assert examined(agent.home, "codex")["hook.permitted"]["status"] == "fault"
     terminal = Terminal(agent._command([]), {"PATH": os.environ["PATH"], "LANG": "C.UTF-8"})
     try:
@@ -81,6 +81,6 @@ def test_hooks_that_codex_has_reviewed_are_known_to_be(tmp_path: Path) -> None:
         terminal.close()
     assert examined(agent.home, "codex")["hook.permitted"]["status"] == "ok"
     subprocess.run(
-        [*install, "--wait", "60"], check=True, capture_output=True, timeout=30, env=environment
+        [*install, "--wait", "60"], check=True, capture_output=True, timeout=60, env=environment
     )
     assert examined(agent.home, "codex")["hook.permitted"]["status"] == "warning"

@@ -46,7 +46,7 @@ class Screen(Terminal):
         """What is on record, as people read it."""
         told = [CRABHOOK, "log"]
         done = subprocess.run(
-            told, env=self.environment, capture_output=True, text=True, timeout=20, check=True
+            told, env=self.environment, capture_output=True, text=True, timeout=60, check=True
         )
         return done.stdout
 
@@ -247,7 +247,7 @@ def test_a_session_is_told_a_note_and_a_subagent_stopped_without_a_card(
         as_a_person()
     for go in ("go", "on"):
         (agent.project / go).touch()
-    terminal.wait_for("All told.", 30)
+    terminal.wait_for("All told.")
     screen.wait_for("use the blue one")
     assert re.search(r"deny +Bash +touch made", screen.record())
     assert not (agent.project / "made").exists()

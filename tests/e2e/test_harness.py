@@ -52,7 +52,7 @@ def waiting(folder: Path, reply: str = "") -> str:
     return shlex.join(["exec", sys.executable, "-c", WAITING_HOOK, str(folder), reply])
 
 
-def appears(path: Path, seconds: float = 10) -> bool:
+def appears(path: Path, seconds: float = 60) -> bool:
     """Whether a file comes to be, within so many seconds."""
     deadline = time.monotonic() + seconds
     while not path.exists():

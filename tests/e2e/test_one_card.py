@@ -29,7 +29,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
 REWRITES = """
 import json, pathlib, sys, time
 call = json.load(sys.stdin)
-until = time.monotonic() + 30
+until = time.monotonic() + 60
 while sys.argv[1:] and not pathlib.Path(sys.argv[1]).exists() and time.monotonic() < until:
     time.sleep(0.05)
 said = {"hookEventName": "PreToolUse", "updatedInput": call["tool_input"] | {"command": "touch other"}}

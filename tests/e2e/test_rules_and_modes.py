@@ -148,7 +148,7 @@ def test_managed_hooks_hold_where_the_users_own_settings_are_left_out(
     claude: MakeClaude, desk: PlainDesk, tmp_path: Path, wish: str
 ) -> None:
     etc = tmp_path / "etc"
-    subprocess.run(["cp", "-a", "/etc/.", str(etc)], check=False, capture_output=True, timeout=30)
+    subprocess.run(["cp", "-a", "/etc/.", str(etc)], check=False, capture_output=True, timeout=60)
     sources = ("--setting-sources", "project,local")
     agent = claude((bash("touch made"),), (Text("Done."),), etc=etc)
     (agent.project / ".claude").mkdir()

@@ -30,7 +30,7 @@ def guard(event):
     if event.command == "touch fail":
         raise ValueError("the guard is broken")
     if event.command == "touch asked":
-        return ask_operator(event, address=sys.argv[2], timeout=30)
+        return ask_operator(event, address=sys.argv[2], timeout=60)
     if event.command == "touch another":
         return event.rewrite(event.tool_input | {"command": "touch made"})
     return event.deny("Never make that file; the crab forbids it.")

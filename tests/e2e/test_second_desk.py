@@ -125,7 +125,7 @@ class Room:
             return bool(wanted.search(screen)) and bool(not last or ends.fullmatch(end.rstrip()))
 
         try:
-            screen = seat.wait_for(seen, 20)
+            screen = seat.wait_for(seen)
         except AssertionError as error:
             raise AssertionError("\n".join(["the page shows", *lines, str(error)])) from None
         for words in re.findall(

@@ -37,7 +37,7 @@ def test_a_client_that_is_ended_takes_its_card_along_and_says_nothing(
     client = Client(desk.address, BASH)
     card = desk.card("Bash")
     client.send_signal(number)
-    desk.wait_for(rf"^#{card} WITHDRAWN", seconds=5)
+    desk.wait_for(rf"^#{card} WITHDRAWN")
     answer = client.finish()
     assert answer.stdout == b""
     assert answer.code != 0

@@ -35,7 +35,7 @@ def environment_of(home: Path) -> dict[str, str]:
 
 def test_the_agent_of_the_demo_does_as_it_is_told_and_the_end_tells_of_it(home: Path) -> None:
     with Terminal([CRABHOOK, "demo"], environment_of(home), columns=100, rows=40) as terminal:
-        terminal.wait_for("rm -rf build", 30)
+        terminal.wait_for("rm -rf build")
         terminal.press("d", until="deny #1")
         terminal.type("keep build")
         time.sleep(0.5)  # typed at once it counts as pasted, and so does a key right behind it
@@ -62,11 +62,11 @@ def test_the_agent_of_the_demo_does_as_it_is_told_and_the_end_tells_of_it(home: 
 def test_the_demo_stays_on_the_screen_at_its_end_until_the_person_leaves(home: Path) -> None:
     with Terminal([CRABHOOK, "demo"], environment_of(home), columns=100, rows=40) as terminal:
         for number in range(1, 5):
-            terminal.wait_for(f"#{number} ", 30)
+            terminal.wait_for(f"#{number} ")
             time.sleep(0.8)  # until the card is armed
             terminal.press("p", until="PASS in")
-            terminal.wait_for("PASSED", 10)
-        terminal.wait_for("that was all · H what happened · S sessions · q ends", 30)
+            terminal.wait_for("PASSED")
+        terminal.wait_for("that was all · H what happened · S sessions · q ends")
         terminal.press("H", until="History · newest first")
         terminal.key("Escape")
         time.sleep(0.5)
@@ -109,7 +109,7 @@ def test_in_a_terminal_each_of_two_people_has_a_desk_that_shows_what_the_other_d
 ) -> None:
     command = [CRABHOOK, "demo", "--team"]
     with Terminal(command, environment_of(home), columns=200, rows=40) as terminal:
-        terminal.wait_for(lambda shown: shown.count("#1 uploader rm -rf build") == 2, 30)
+        terminal.wait_for(lambda shown: shown.count("#1 uploader rm -rf build") == 2)
         assert "ann, admin, at ann's laptop" in terminal.screen()
         assert "bob, decider, at bob's laptop" in terminal.screen()
         terminal.press("a", until=lambda shown: shown.count("ALLOWED") >= 4)
@@ -134,7 +134,7 @@ def test_in_a_terminal_each_of_two_people_has_a_desk_that_shows_what_the_other_d
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGHUP])
 def test_a_demo_whose_terminal_goes_leaves_nothing_either(home: Path, end: signal.Signals) -> None:
     with Terminal([CRABHOOK, "demo"], environment_of(home), columns=100, rows=40) as terminal:
-        terminal.wait_for("rm -rf build", 30)
+        terminal.wait_for("rm -rf build")
         assert list(home.iterdir())
         terminal.signal(end)
         assert terminal.ended(10)

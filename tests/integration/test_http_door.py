@@ -153,7 +153,7 @@ def test_an_answer_larger_than_any_buffer_arrives_whole(shared: HttpDesk) -> Non
 
 
 def withdrawn(desk: HttpDesk, number: int) -> None:
-    desk.wait_for(rf"^#{number} WITHDRAWN", 10)
+    desk.wait_for(rf"^#{number} WITHDRAWN")
 
 
 def waiting(desk: HttpDesk, more: bytes = b"") -> tuple[Line, int]:

@@ -146,7 +146,7 @@ def test_an_edit_that_a_rule_denies_needs_a_second_yes_and_both_are_on_record(
     desk: PlainDesk,
 ) -> None:
     rules(desk, '[[rule]]\nverdict = "deny"\nmatch = "Bash(rm *)"\nnote = "use the trash"\n')
-    desk.wait_for("the rules have changed: 1 of yours are in force", 2)
+    desk.wait_for("the rules have changed: 1 of yours are in force")
     client = Client(desk.address, bash("ls build"))
     number = desk.card("Bash")
     desk.say(f"{number} edit rm -rf build")
@@ -175,5 +175,5 @@ def test_rules_that_are_broken_at_the_start_are_said_to_be_none_until_they_are_m
     with desk:
         desk.wait_for("^! NO RULES ARE in force: .*line 2")
         rules(desk, '[[rule]]\nverdict = "deny"\nmatch = "Bash"\n')
-        desk.wait_for("^· desk: the rules are read again: 1 of yours are in force", 2)
+        desk.wait_for("^· desk: the rules are read again: 1 of yours are in force")
         assert verdict(Client(desk.address, bash("ls"))) == "deny"

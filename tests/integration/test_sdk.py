@@ -23,15 +23,15 @@ from crabhook.sdk import PermissionRequest, PostToolUse, PreToolUse, ask_operato
 
 @on(PreToolUse)
 def guard(event):
-    return ask_operator(event, address=sys.argv[1], timeout=30)
+    return ask_operator(event, address=sys.argv[1], timeout=60)
 
 @on(PermissionRequest)
 def also(event):
-    return ask_operator(event, address=sys.argv[1], timeout=30) or event.deny("nobody there")
+    return ask_operator(event, address=sys.argv[1], timeout=60) or event.deny("nobody there")
 
 @on(PostToolUse)
 def after(event):
-    return ask_operator(event, address=sys.argv[1], timeout=30)
+    return ask_operator(event, address=sys.argv[1], timeout=60)
 
 run(guard, also, after, on_error="deny")
 """
@@ -41,7 +41,7 @@ import sys
 from crabhook.sdk.compat import HookOutput, Platform, ask_operator, run_hook
 
 def guard(hook_input):
-    return ask_operator(hook_input, address=sys.argv[1], timeout=30) or HookOutput()
+    return ask_operator(hook_input, address=sys.argv[1], timeout=60) or HookOutput()
 
 sys.exit(run_hook(guard, Platform.CLAUDE))
 """
@@ -74,7 +74,7 @@ class OwnHook:
     def finish(self) -> tuple[int, bytes, str]:
         """Wait for its end; return exit code, standard output and standard error."""
         try:
-            stdout, stderr = self.process.communicate(timeout=30)
+            stdout, stderr = self.process.communicate(timeout=60)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.communicate()

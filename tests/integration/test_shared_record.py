@@ -149,7 +149,7 @@ def test_a_standby_turns_hooks_away_at_once_says_who_leads_and_that_it_does_not_
         until(lambda: f", at {place} leads" in status(standby))
         begun = time.monotonic()
         hook = asks(standby, "ls -l")
-        out, err = hook.communicate(timeout=30)
+        out, err = hook.communicate(timeout=60)
         assert (out, time.monotonic() - begun < 5) == ("", True)
         assert "another server leads" in err
         with grpc.insecure_channel(standby.address) as channel:
@@ -306,7 +306,7 @@ def test_a_standbys_http_door_says_what_it_is_and_takes_nothing(url: str) -> Non
 
 
 def answered(place: str, path: str, token: str = "") -> tuple[int, str]:
-    line = HTTPConnection(place, timeout=10)
+    line = HTTPConnection(place, timeout=60)
     try:
         line.request("GET", path, headers={"Authorization": f"Bearer {token}"} if token else {})
         response = line.getresponse()
@@ -334,12 +334,12 @@ def free_port() -> int:
 
 def permission_refused(channel: grpc.Channel) -> grpc.RpcError:
     with pytest.raises(grpc.RpcError) as told:
-        PermissionServiceStub(channel).RequestPermission(PermissionRequest(), timeout=10)
+        PermissionServiceStub(channel).RequestPermission(PermissionRequest(), timeout=60)
     return told.value
 
 
 def health(channel: grpc.Channel) -> int:
-    status: int = HealthStub(channel).Check(HealthCheckRequest(), timeout=10).status
+    status: int = HealthStub(channel).Check(HealthCheckRequest(), timeout=60).status
     return status
 
 

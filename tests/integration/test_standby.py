@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
 __all__ = ["cluster", "url"]
 pytestmark = [pytest.mark.process, pytest.mark.thorough, pytest.mark.timeout(240)]
-WAITS = 30.0  # seconds, for what is there at once where nothing else runs
+WAITS = 60.0  # seconds, for what is there at once where nothing else runs
 
 
 class Two:

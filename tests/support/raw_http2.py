@@ -12,7 +12,7 @@ from crabhook.hook.wire import MalformedBytes
 from crabhook.server.address import Address, UnixAddress
 
 Header = tuple[bytes, bytes]
-WITHIN = 1.0
+WITHIN = 60.0
 """Seconds for an answer: some requests that are no gRPC get none, and their stream stays open."""
 
 

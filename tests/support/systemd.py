@@ -136,7 +136,7 @@ class UserManager:
         """Return a property of a unit."""
         return self.told("show", unit, "--value", "--property", name)
 
-    def wait_until(self, true: Callable[[], object], seconds: float = 30) -> None:
+    def wait_until(self, true: Callable[[], object], seconds: float = 60) -> None:
         """Wait until something is true."""
         end = time.monotonic() + seconds
         while not true():

@@ -68,7 +68,7 @@ CELLS: tuple[Cell | Undriven, ...] = (
     ),
     _observed(
         "Notification",
-        replace(ASKED, steps=(*ASKED.steps, heard("Notification", seconds=20))),
+        replace(ASKED, steps=(*ASKED.steps, heard("Notification", seconds=60))),
         fired(
             "Notification",
             "of a dialog that stood open for some seconds",

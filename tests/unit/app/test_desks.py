@@ -37,7 +37,7 @@ from tests.support.playbook import ALLOW, asking, bash, prompt
 from tests.support.runners import bare_runner
 from tests.unit.store.making import records
 
-SOON = 10.0
+SOON = 60.0
 
 
 def served(folder: Path) -> Wired:

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.process
 ENVIRONMENT = {"PATH": os.defpath}
 
 
-def python(code: str, seconds: float = 20, **more: object) -> object:
+def python(code: str, seconds: float = 60, **more: object) -> object:
     command = [sys.executable, "-c", code]
     return run(command, seconds=seconds, environment=ENVIRONMENT, **more)  # type: ignore[arg-type]
 
@@ -23,7 +23,7 @@ def test_what_it_says_and_how_it_ends_is_told(tmp_path: Path) -> None:
     code = "import sys,os;print(sys.stdin.read(),os.getcwd());sys.stderr.write('a\\nb\\n');exit(3)"
     ran = run(
         [sys.executable, "-c", code],
-        seconds=20,
+        seconds=60,
         environment=ENVIRONMENT,
         folder=tmp_path,
         stdin=b"heard",
@@ -34,7 +34,7 @@ def test_what_it_says_and_how_it_ends_is_told(tmp_path: Path) -> None:
 
 def test_nothing_of_our_environment_reaches_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SECRET", "hush")
-    ran = run(["/usr/bin/env"], seconds=20, environment=ENVIRONMENT)
+    ran = run(["/usr/bin/env"], seconds=60, environment=ENVIRONMENT)
     assert ran.stdout == f"PATH={os.defpath}\n"
 
 
@@ -73,5 +73,5 @@ def test_what_cannot_be_started_says_why(program: str, why: str) -> None:
 
 
 def test_a_program_that_says_nothing_is_told_so() -> None:
-    ran = run(["/bin/true"], seconds=20, environment=ENVIRONMENT)
+    ran = run(["/bin/true"], seconds=60, environment=ENVIRONMENT)
     assert (ran.first_words, ran.last_words) == ("it said nothing", "it said nothing")

@@ -26,7 +26,7 @@ from crabhook.v1 import operator_pb2 as pb
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-SOON = 10.0
+SOON = 60.0
 HELLO = pb.WatchEvent(hello=pb.Hello(store_id=b"s", now=5.0))
 END = pb.WatchEvent(seq=7, snapshot_end=pb.SnapshotEnd())
 BEGUN = [HELLO, *events_of(Snapshot(5.0, sessions=3)), END]
@@ -164,5 +164,5 @@ async def test_a_desk_that_is_left_while_news_come_is_left() -> None:
             for _ in range(turns % 12):
                 await asyncio.sleep(0)
             running.cancel()
-            await asyncio.wait({running}, timeout=2)
+            await asyncio.wait({running}, timeout=SOON)
             assert running.done(), "left, and still there"

@@ -24,7 +24,7 @@ from crabhook.v1 import operator_pb2 as pb
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
-SOON = 20.0
+SOON = 60.0
 END = pb.WatchEvent(seq=7, snapshot_end=pb.SnapshotEnd())
 
 

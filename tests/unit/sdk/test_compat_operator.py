@@ -31,7 +31,7 @@ def asked(name: str = "PreToolUse-Bash") -> HookInput:
 def answered(address: str, response: pb.PermissionResponse) -> tuple[HookOutput | None, Operator]:
     served = Operator(lambda _request, _context: response)
     with serving(served, address):
-        return ask_operator(asked(), address=address, timeout=20), served
+        return ask_operator(asked(), address=address, timeout=60), served
 
 
 def test_an_answer_is_printed_word_for_word(address: str) -> None:

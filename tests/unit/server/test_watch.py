@@ -26,7 +26,15 @@ from crabhook.server.ndjson.bridge import BridgeListener, open_bridge
 from crabhook.server.operators import listener
 from crabhook.server.operators.listener import open_operators
 from crabhook.server.operators.service import OperatorService
-from crabhook.server.watch import Heard, ListenerWatch, grpc_talk, heard_at
+from crabhook.server.watch import (
+    LOOK_EVERY,
+    TICK,
+    TICKS,
+    Heard,
+    ListenerWatch,
+    grpc_talk,
+    heard_at,
+)
 from crabhook.v1 import operator_pb2
 from tests.support.bridge import Line, envelope
 from tests.support.client import Client
@@ -40,7 +48,7 @@ from tests.unit.test_grpcserver import shown
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
-WITHIN = 5.0
+WITHIN = 60.0
 HEALTH = b"/grpc.health.v1.Health/Check"
 EVIL = headers(b"/\xff\xfe")
 
@@ -101,7 +109,7 @@ async def test_a_waiting_hook_gets_its_allow_though_its_listener_ended_meanwhile
     with short_folder() as folder:
         async with kept.hooks(UnixAddress(folder / "s")) as (address,):
             hook = Client(str(address), json.dumps(BASH).encode(), "--wait", "50")
-            await until(lambda: len(kept.runner.broker.waiting()) == 1, 20.0)
+            await until(lambda: len(kept.runner.broker.waiting()) == 1)
             (card,) = kept.runner.broker.waiting()
             await send(address, EVIL)
             await until(lambda: kept.opened_anew == 1)
@@ -111,9 +119,13 @@ async def test_a_waiting_hook_gets_its_allow_though_its_listener_ended_meanwhile
     assert answer.output["hookSpecificOutput"]["permissionDecision"] == "allow"
 
 
+def test_a_listener_that_ended_is_noticed_within_the_5_seconds_that_the_pages_promise() -> None:
+    assert LOOK_EVERY + 2 * TICKS * TICK < 5  # a look, and two calls unanswered
+
+
 @pytest.mark.usefixtures("mortal")
 @pytest.mark.parametrize("kind", ["unix", "tcp"])
-async def test_a_listener_that_ended_is_an_alarm_and_is_open_again_within_5_seconds(
+async def test_a_listener_that_ended_is_an_alarm_and_is_open_again_by_itself(
     kind: str,
 ) -> None:
     kept = Kept()
@@ -134,7 +146,7 @@ async def test_a_listener_that_ended_is_an_alarm_and_is_open_again_within_5_seco
 
 
 @pytest.mark.usefixtures("mortal")
-async def test_the_desks_listener_is_open_again_within_5_seconds(tmp_path: Path) -> None:
+async def test_the_desks_listener_is_open_again_by_itself(tmp_path: Path) -> None:
     kept = Kept()
     team = founded(tmp_path / "team", time.time())
     reader = team.reader()
@@ -173,7 +185,7 @@ async def test_the_desks_listener_is_open_again_when_nothing_listens_behind_its_
             assert await desks.call() is Heard.ANSWERED
 
 
-async def test_the_http_door_is_open_again_within_5_seconds() -> None:
+async def test_the_http_door_is_open_again_by_itself() -> None:
     kept = Kept()
     intake = AnonymousIntake(kept.runner, wait=60.0, named=NAMED)
     opening = Opening("127.0.0.1:0", Tokens("t"))
@@ -219,7 +231,7 @@ async def test_a_call_to_the_bridge_is_answered_and_noted_nowhere() -> None:
     assert not heard
 
 
-async def test_the_bridge_is_open_again_within_5_seconds_and_what_waits_there_goes_on() -> None:
+async def test_the_bridge_is_open_again_by_itself_and_what_waits_there_goes_on() -> None:
     kept = Kept()
     async with bridge_of(kept) as bridge:
         reader, writer = await asyncio.open_unix_connection(bridge._at.path)
@@ -250,9 +262,9 @@ async def test_a_bridge_that_takes_connections_and_does_not_serve_them_is_opened
         with monkeypatch.context() as broken:
             broken.setattr(bridge._bridge, "accept", lambda _reader, writer: held.append(writer))
             await bridge.open_anew()
-            await until(lambda: kept.watch.silent == 1, 10.0)
+            await until(lambda: kept.watch.silent == 1)
             assert "does not answer" in kept.runner.troubles()[0]
-        await until(lambda: kept.watch.silent == 0, 10.0)
+        await until(lambda: kept.watch.silent == 0)
         assert await bridge.call() is Heard.ANSWERED
         for writer in held:
             writer.transport.abort()

@@ -42,7 +42,7 @@ def _lives(process: int) -> bool:
         return False
 
 
-def printing(code: str, given: bytes = b"", seconds: float = 20) -> bytes:
+def printing(code: str, given: bytes = b"", seconds: float = 60) -> bytes:
     return printed_by([sys.executable, "-c", code], given, os.environ, Deadline(seconds))
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from crabhook.supervisor.contract import Deadline, OutOfTimeError, ReviewerError
 from crabhook.supervisor.running import count_event, counting_file
 
-SOON = 20.0
+SOON = 60.0
 
 
 @pytest.fixture

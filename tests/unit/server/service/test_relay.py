@@ -15,7 +15,7 @@ from crabhook.server.unix_socket import Peer
 from tests.support.port import short_folder
 from tests.support.service import listening
 
-SOON = 20.0
+SOON = 60.0
 LARGE = os.urandom(1 << 20) * 9
 
 Line = tuple[asyncio.StreamReader, asyncio.StreamWriter]

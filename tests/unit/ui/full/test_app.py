@@ -104,7 +104,7 @@ class Terminal:
         self.pipe.send_text(keys)
 
     async def until(self, condition: Callable[[], object]) -> None:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not condition():  # noqa: ASYNC110 - what a terminal was sent has no event
                 await asyncio.sleep(0.005)
 
@@ -138,7 +138,7 @@ async def at_the_desk(
         finally:
             if not running.done():
                 pipe.send_text("\x03\x03")
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 await running
         assert not terminal.desk.watched
 
@@ -332,7 +332,7 @@ async def test_the_desk_runs_at_any_size(columns: int, rows: int) -> None:
         )
         await terminal.until(lambda: terminal.output.pictures > 1)
         pipe.send_text("\x03\x03")
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             await running
 
 
@@ -422,7 +422,7 @@ async def test_agents_are_served_while_the_operators_editor_is_open_and_it_ends_
         terminal.ask("another", session_id="b")
         assert len(terminal.desk.waiting()) == 2
         running.cancel()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             await asyncio.gather(running, return_exceptions=True)
         await terminal.until(lambda: not list(tmp_path.iterdir()))
 
