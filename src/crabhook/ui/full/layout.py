@@ -26,7 +26,7 @@ from crabhook.ui.full.dialogs.edit import EditPage, cursor_place
 from crabhook.ui.full.dialogs.help import Palette
 from crabhook.ui.full.dialogs.lists import EntryPage, HistoryView, SessionsView
 from crabhook.ui.full.dialogs.orders import orders_in_title, orders_line
-from crabhook.ui.full.dialogs.page import View
+from crabhook.ui.full.dialogs.page import COPY, WHOLE, View
 from crabhook.ui.full.dialogs.prompts import InputLine, Menu, YesPage
 from crabhook.ui.full.dialogs.question import form_of, read_form
 from crabhook.ui.full.panes.card import head_lines, tab_line, view_of
@@ -344,9 +344,9 @@ class Painter:
         screen, keys = self._screen, Line()
         if screen.alone or screen.stack.top.COVERS:
             return keys
-        for key, does in (("i", "everything it sent"), ("y", "copy")):
-            if screen.stack.top.row(key) is not None:
-                keys += [("dim", "─ "), ("key", key), ("dim", f" {does} ")]
+        for (row,), does in ((WHOLE.rows, "everything it sent"), (COPY.rows, "copy")):
+            if screen.stack.top.row(row.shown) is row:
+                keys += [("dim", "─ "), ("key", row.shown), ("dim", f" {does} ")]
         return keys
 
     def _scrolled(self, view: Detail, body: list[Line]) -> Line:

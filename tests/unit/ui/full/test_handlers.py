@@ -280,6 +280,14 @@ def test_the_review_shows_exactly_what_is_sent() -> None:
     assert "(x)" not in shown
 
 
+def test_the_review_offers_no_copy_by_the_key_that_sends() -> None:
+    sitting = asked()
+    assert "y copy" in sitting.text()
+    sitting.press("r")
+    assert "everything it sent" in sitting.text()
+    assert "y copy" not in sitting.text()
+
+
 def test_questions_are_answerable_in_any_order() -> None:
     sitting = asked()
     sitting.press("right", "3", "left", "1", "r")
