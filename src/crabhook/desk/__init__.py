@@ -1,1 +1,1 @@
-"""Floor 3, between screens and broker: commands and news as values."""
+"""Between screens and broker: commands and news as values."""

@@ -1,1 +1,1 @@
-"""Floor 0: requests and answers; frozen, without I/O and without a clock."""
+"""Requests and answers as frozen values, without I/O and without a clock."""

@@ -1,4 +1,4 @@
-"""Floor 4: the permission port, and the only place with a clock and tasks."""
+"""The server: it takes requests in, has the clock, and carries out what the broker decides."""
 
 import os
 

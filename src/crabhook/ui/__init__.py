@@ -1,1 +1,1 @@
-"""Floor 4: the operator's screens; they know the model and the broker's desk alone."""
+"""The operator's screens; they know the model and the desk, and no broker."""
