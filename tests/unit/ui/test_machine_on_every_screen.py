@@ -23,7 +23,7 @@ from crabhook.present.summary import place
 from crabhook.ui.commands.parse import alike
 from crabhook.ui.full.panes.rows import machine_cell
 from crabhook.ui.plain.output import PROGRAMS
-from crabhook.ui.plain.person import DetailLevel, ForAPerson
+from crabhook.ui.plain.person import DetailLevel, PersonFormat
 from crabhook.ui.text.width import cells
 from tests.support.sitting import LONG_ENOUGH, Sitting, call
 
@@ -121,7 +121,7 @@ def test_the_plain_desk_and_the_verbs_tell_the_machine() -> None:
     first, second = sitting.desk.waiting()
     replica = Replica(sitting.desk, sitting.desk.now)
     replica.follow()
-    person = ForAPerson(replica, DetailLevel.FULL)
+    person = PersonFormat(replica, DetailLevel.FULL)
     for tell in (person.header, lambda card: PROGRAMS.listed(card, 0.0), described):
         assert "api-server @ build1" in tell(second)
         assert "@" not in tell(first)

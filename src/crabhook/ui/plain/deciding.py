@@ -30,7 +30,7 @@ from crabhook.ui.commands.decide import (
 from crabhook.ui.commands.orders import keep_going_order
 from crabhook.ui.commands.parse import JUST_NOW, LineCommand
 from crabhook.ui.commands.words import WORDS, LineError, for_a_person, read_duration
-from crabhook.ui.plain.person import ForAPerson
+from crabhook.ui.plain.person import PersonFormat
 from crabhook.ui.plain.second_yes import Remembering, SecondYes
 
 _DECIDED_REMEMBERED = 1_000
@@ -44,7 +44,11 @@ class Deciding:
     """Does what lines say to cards, and reports the outcome."""
 
     def __init__(
-        self, desk: Replica, say: Callable[[str], None], take_back: float, person: ForAPerson | None
+        self,
+        desk: Replica,
+        say: Callable[[str], None],
+        take_back: float,
+        person: PersonFormat | None,
     ) -> None:
         self._desk = desk
         self._say = say

@@ -14,7 +14,7 @@ from crabhook.present.summary import brief
 from crabhook.ui.commands.orders import order_line
 from crabhook.ui.plain.interpreter import Interpreter
 from crabhook.ui.plain.output import PROGRAMS, OutputQueue, Write
-from crabhook.ui.plain.person import DetailLevel, ForAPerson
+from crabhook.ui.plain.person import DetailLevel, PersonFormat
 
 FAREWELL = 1.0  # seconds; an operator who has not read the last lines by then has left
 
@@ -44,7 +44,7 @@ async def run(
     The caller releases what still waits; held decisions are never given. `clock` is this process's.
     """
     replica = Replica(desk, clock)
-    form = PROGRAMS if options.detail is None else ForAPerson(replica, options.detail)
+    form = PROGRAMS if options.detail is None else PersonFormat(replica, options.detail)
     output = OutputQueue(replica, form)
     interpreter = Interpreter(replica, output, options.take_back_ms / 1000)
     telling = _Telling(output, interpreter, options)

@@ -33,7 +33,7 @@ from crabhook.ui.commands.parse import (
 from crabhook.ui.commands.words import WORDS, LineError, help_lines
 from crabhook.ui.plain.deciding import Deciding
 from crabhook.ui.plain.output import WHOLE, OutputQueue
-from crabhook.ui.plain.person import DetailLevel, ForAPerson
+from crabhook.ui.plain.person import DetailLevel, PersonFormat
 from crabhook.ui.plain.request import given_rows
 from crabhook.ui.text.rows import Row, bounded
 
@@ -48,7 +48,7 @@ class Interpreter:
 
     def __init__(self, desk: Replica, output: OutputQueue, take_back: float) -> None:
         self._desk, self._output, self._say = desk, output, output.say
-        self._person = output.form if isinstance(output.form, ForAPerson) else None
+        self._person = output.form if isinstance(output.form, PersonFormat) else None
         if self._person is not None:
             self._person.say = output.say
         self._deciding = Deciding(desk, output.say, take_back, self._person)

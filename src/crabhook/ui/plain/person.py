@@ -62,7 +62,7 @@ class DetailLevel(StrEnum):
     FULL = "full"  # all that it asks
 
 
-class ForAPerson(Format):
+class PersonFormat(Format):
     """Tells a person; `detail` may change at any time.  `say` has a line printed in its turn."""
 
     words = PERSONS_WORDS

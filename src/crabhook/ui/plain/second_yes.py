@@ -31,7 +31,7 @@ from crabhook.ui.commands.decide import (
 )
 from crabhook.ui.commands.parse import OLDEST, read_target
 from crabhook.ui.commands.words import FOR_EVER, WORDS, LineError, Word, read_life
-from crabhook.ui.plain.person import ForAPerson
+from crabhook.ui.plain.person import PersonFormat
 from crabhook.ui.text.rows import Row
 
 ANYWAY = "anyway"
@@ -48,7 +48,7 @@ class Remembering:
         self,
         desk: Replica,
         say: Callable[[str], None],
-        person: ForAPerson | None,
+        person: PersonFormat | None,
         *,
         denies: bool = False,
     ) -> None:
@@ -178,7 +178,7 @@ def asked_for(effect: str, written: str) -> bool:
 class SecondYes:
     """The decisions that wait for a second yes; without a `person` there are none."""
 
-    def __init__(self, desk: Replica, person: ForAPerson | None) -> None:
+    def __init__(self, desk: Replica, person: PersonFormat | None) -> None:
         self._desk, self._person = desk, person
         self._asked: dict[int, _Asked] = {}
 

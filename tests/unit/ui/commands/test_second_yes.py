@@ -20,7 +20,7 @@ from crabhook.present.sentence import dangers
 from crabhook.present.summary import is_question
 from crabhook.ui.commands.words import LineError
 from crabhook.ui.full.dialogs.decide import second_yes
-from crabhook.ui.plain.person import DetailLevel, ForAPerson
+from crabhook.ui.plain.person import DetailLevel, PersonFormat
 from crabhook.ui.plain.second_yes import SecondYes
 
 DANGEROUS = Risk(Level.DANGER, (Effect("deletes", Level.DANGER, "deletes all of it"),))
@@ -60,9 +60,9 @@ def screen_asks(card: Card, decision: Decision) -> bool:
 
 
 def lines_ask(card: Card, decision: Decision) -> bool:
-    desk = SecondYes(NO_DESK, ForAPerson(NO_DESK, DetailLevel.FULL))
+    desk = SecondYes(NO_DESK, PersonFormat(NO_DESK, DetailLevel.FULL))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ForAPerson, "unprinted", lambda *_, **__: False)
+        patch.setattr(PersonFormat, "unprinted", lambda *_, **__: False)
         try:
             desk.ask(card, decision, plain=True, give=lambda: None)
         except LineError as error:
