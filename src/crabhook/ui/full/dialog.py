@@ -11,7 +11,7 @@ from crabhook.datatypes import frozen
 from crabhook.desk.acts import Act, ActKey, Guard
 from crabhook.model.card import Card
 from crabhook.model.decision import Decision
-from crabhook.ui.full.effects import Effects, Give, Look, ScreenEffect
+from crabhook.ui.full.effects import Close, Effects, Give, Look, ScreenEffect
 from crabhook.ui.full.panes.views import Listing
 from crabhook.ui.full.text_input import LineInput, TextInput
 from crabhook.ui.full.themes import KeyTheme
@@ -228,6 +228,11 @@ class Go(ScreenEffect):
     """
 
     page: type[Dialog] | None = None
+
+
+def closes(*_: object) -> Effects:
+    """Leave the dialog on top, and do nothing else."""
+    return (Close(),)
 
 
 class Stack:

@@ -129,29 +129,18 @@ def _turn(page: ScreenPage, _: str) -> None:
         page.screen.marks.turn(page.card)
 
 
-MARKED: Group[ScreenPage] = group(
-    KeyTheme.MARKED,
+# fmt: off
+MARKED: Group[ScreenPage] = group(KeyTheme.MARKED,
     lambda page: bool(page.screen.marks) and page.may("deny"),
-    *(row_of(key, _handler(key)) for key in KEYS if key.place is Place.MARKED),
-)
-UNMARK: Group[ScreenPage] = group(
-    KeyTheme.MARKED,
-    lambda page: bool(page.screen.marks),
-    row("escape", "unmark", "unmark all", FREE, lambda page, _: page.screen.marks.clear()),
-)
-MARKING: Group[ScreenPage] = group(
-    KeyTheme.MARKING,
-    lambda page: page.waits,
+    *(row_of(key, _handler(key)) for key in KEYS if key.place is Place.MARKED))
+UNMARK: Group[ScreenPage] = group(KeyTheme.MARKED, lambda page: bool(page.screen.marks),
+    row("escape", "unmark", "unmark all", FREE, lambda page, _: page.screen.marks.clear()))
+MARKING: Group[ScreenPage] = group(KeyTheme.MARKING, lambda page: page.waits,
     row("space", "mark", "mark it, or unmark it, to decide many at once", BEGIN, _turn),
     row("*", "mark alike", "mark all that ask the very same", BEGIN, _marks(mark_alike)),
-    row(
-        "&",
-        "mark session",
-        "mark all that this session asks, whatever it is",
-        BEGIN,
-        _marks(mark_session),
-    ),
-)
+    row("&", "mark session", "mark all that this session asks, whatever it is",
+        BEGIN, _marks(mark_session)))
+# fmt: on
 
 
 _NAMED = 12  # cards or sessions whose names are listed

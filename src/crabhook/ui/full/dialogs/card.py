@@ -1,6 +1,6 @@
 """The queue, and the pages of its selected card in which that is decided: its text and its form."""
 
-from crabhook.ui.full.dialog import always, group, row
+from crabhook.ui.full.dialog import always, closes, group, row
 from crabhook.ui.full.dialogs import question
 from crabhook.ui.full.dialogs.bulk import MARKED, MARKING, UNMARK
 from crabhook.ui.full.dialogs.decide import DECIDING, ITS_TIME
@@ -25,7 +25,7 @@ from crabhook.ui.full.dialogs.page import (
     View,
 )
 from crabhook.ui.full.dialogs.question import form_of
-from crabhook.ui.full.effects import Close, Effects, Enter, reveal
+from crabhook.ui.full.effects import Effects, Enter, reveal
 from crabhook.ui.full.screen import Screen
 from crabhook.ui.full.themes import KeyTheme
 
@@ -49,75 +49,28 @@ class QueueView(View):
         """Ask for the words that a card must have."""
         return ask_filter("the queue", self.screen.queue.arranged.wanted, self.screen.want)
 
+    # fmt: off
     KEYS = (
-        TAKE_BACK,
-        COME_BACK,
-        question.ANSWERING,
-        MARKED,
-        UNMARK,
-        DECIDING,
-        ITS_TIME,
-        MARKING,
-        group(
-            KeyTheme.QUEUE,
-            lambda view: view.card is not None,
-            row(
-                "enter tab right",
-                "open",
-                "into the request: scroll it, answer its questions",
-                FREE,
-                lambda *_: (Enter(),),
-            ),
-        ),
-        CHOOSING,
-        FAR,
-        PAGES,
-        group(
-            KeyTheme.ARRANGING,
-            always,
-            row(
-                "/",
-                "filter…",
+        TAKE_BACK, COME_BACK, question.ANSWERING, MARKED, UNMARK, DECIDING, ITS_TIME, MARKING,
+        group(KeyTheme.QUEUE, lambda view: view.card is not None,
+            row("enter tab right", "open", "into the request: scroll it, answer its questions",
+                FREE, lambda *_: (Enter(),))),
+        CHOOSING, FAR, PAGES,
+        group(KeyTheme.ARRANGING, always,
+            row("/", "filter…",
                 "show what tells your words: also risk: agent: machine: session: tool:",
-                FREE,
-                lambda view, _: view.ask_filter(),
-            ),
-            row(
-                "s",
-                "sort",
-                "by arrival, by risk, or by session",
-                FREE,
-                lambda view, _: view.screen.sort(),
-            ),
-            row(
-                "g",
-                "group",
-                "put the cards of a session together, or no longer",
-                FREE,
-                lambda view, _: view.screen.group(),
-            ),
-        ),
-        group(
-            KeyTheme.ARRANGING,
+                FREE, lambda view, _: view.ask_filter()),
+            row("s", "sort", "by arrival, by risk, or by session",
+                FREE, lambda view, _: view.screen.sort()),
+            row("g", "group", "put the cards of a session together, or no longer",
+                FREE, lambda view, _: view.screen.group())),
+        group(KeyTheme.ARRANGING,
             lambda view: bool(view.screen.queue.arranged.wanted) and not view.screen.marks,
-            row(
-                "escape",
-                "show all",
-                "show all that waits again",
-                FREE,
-                lambda view, _: view.screen.want(""),
-            ),
-        ),
-        *VIEWS,
-        ORDERS,
-        GO_AWAY,
-        WHOLE,
-        COPY,
-        SEEN,
-        COMMANDS,
-        KEYS_AND_LEAVE,
-        QUIT,
+            row("escape", "show all", "show all that waits again",
+                FREE, lambda view, _: view.screen.want(""))),
+        *VIEWS, ORDERS, GO_AWAY, WHOLE, COPY, SEEN, COMMANDS, KEYS_AND_LEAVE, QUIT,
     )
+    # fmt: on
 
 
 class TextPage(ScreenPage):
@@ -125,32 +78,15 @@ class TextPage(ScreenPage):
 
     LETS_GO = True
 
+    # fmt: off
     KEYS = (
-        TAKE_BACK,
-        COME_BACK,
-        MARKED,
-        DECIDING,
-        ITS_TIME,
-        MARKING,
-        LOOKING,
-        group(
-            KeyTheme.OUT,
-            always,
-            row("escape tab left", "queue", "back to the queue", FREE, lambda *_: (Close(),)),
-        ),
-        FAR,
-        PAGES,
-        FIRST,
-        *VIEWS,
-        ORDERS,
-        GO_AWAY,
-        WHOLE,
-        COPY,
-        SEEN,
-        COMMANDS,
-        KEYS_AND_LEAVE,
+        TAKE_BACK, COME_BACK, MARKED, DECIDING, ITS_TIME, MARKING, LOOKING,
+        group(KeyTheme.OUT, always,
+            row("escape tab left", "queue", "back to the queue", FREE, closes)),
+        FAR, PAGES, FIRST, *VIEWS, ORDERS, GO_AWAY, WHOLE, COPY, SEEN, COMMANDS, KEYS_AND_LEAVE,
         QUIT,
     )
+    # fmt: on
 
 
 class FormPage(ScreenPage):
@@ -175,24 +111,13 @@ class FormPage(ScreenPage):
         """Go to the first row, or to the last."""
         return self.move(step * FAR_AWAY)
 
+    # fmt: off
     KEYS = (
-        TAKE_BACK,
-        question.IN_THE_FORM,
-        question.ANSWERING,
-        DECIDING,
-        ITS_TIME,
-        LOOKING,
-        question.BETWEEN_QUESTIONS,
-        FAR,
-        PAGES,
-        FIRST,
-        WHOLE,
-        COPY,
-        SEEN,
-        COMMANDS,
-        KEYS_AND_LEAVE,
+        TAKE_BACK, question.IN_THE_FORM, question.ANSWERING, DECIDING, ITS_TIME, LOOKING,
+        question.BETWEEN_QUESTIONS, FAR, PAGES, FIRST, WHOLE, COPY, SEEN, COMMANDS, KEYS_AND_LEAVE,
         QUIT,
     )
+    # fmt: on
 
 
 def page_of_card(screen: Screen) -> type[ScreenPage]:

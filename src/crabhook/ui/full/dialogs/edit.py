@@ -21,10 +21,10 @@ from crabhook.present.safe import TAB
 from crabhook.present.summary import LONGEST, asked_again, brief
 from crabhook.ui.cards.context import risk_rows
 from crabhook.ui.commands.decide import RewriteError, edited_field, rewritten
-from crabhook.ui.full.dialog import Go, always, group, row
+from crabhook.ui.full.dialog import Go, always, closes, group, row
 from crabhook.ui.full.dialogs.page import FREE, QUIT
 from crabhook.ui.full.dialogs.prompts import OUTSIDE, Choice, Menu, Typed, YesPage, awaited
-from crabhook.ui.full.effects import Close, Effects, Give, Say
+from crabhook.ui.full.effects import Effects, Give, Say
 from crabhook.ui.full.text_input import LONGEST_TEXT, TextInput
 from crabhook.ui.full.themes import KeyTheme
 from crabhook.ui.full.work import Marks
@@ -265,28 +265,16 @@ class EditPage(Typed):
         """Show what the edit changes."""
         return compare(self.edit, self._edits, self._desk)
 
+    # fmt: off
     KEYS = (
-        group(
-            KeyTheme.EDITOR,
-            always,
-            row(
-                "c-s c-d",
-                "see the change",
-                "see what would change; nothing is sent yet",
-                FREE,
-                lambda page, _: page.compare(),
-            ),
-            row(
-                "escape",
-                "leave",
-                "leave the editor; what you typed is kept for the next time",
-                FREE,
-                lambda *_: (Close(),),
-            ),
-        ),
-        OUTSIDE,
-        QUIT,
+        group(KeyTheme.EDITOR, always,
+            row("c-s c-d", "see the change", "see what would change; nothing is sent yet",
+                FREE, lambda page, _: page.compare()),
+            row("escape", "leave", "leave the editor; what you typed is kept for the next time",
+                FREE, closes)),
+        OUTSIDE, QUIT,
     )
+    # fmt: on
 
 
 _CHANGED = "the rules have changed since: look again at what they say"

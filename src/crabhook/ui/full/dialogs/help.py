@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from crabhook.desk.acts import Place, key_of
 from crabhook.ui.full import effects as do
-from crabhook.ui.full.dialog import Dialog, Group, Table, always, group, row, row_of
+from crabhook.ui.full.dialog import Dialog, Group, Table, always, closes, group, row, row_of
 from crabhook.ui.full.dialogs.page import (
     FAR,
     FIRST,
@@ -16,7 +16,7 @@ from crabhook.ui.full.dialogs.page import (
     QUIT,
     ScreenPage,
 )
-from crabhook.ui.full.effects import Close, Effects
+from crabhook.ui.full.effects import Effects
 from crabhook.ui.full.text_input import LineInput
 from crabhook.ui.full.themes import KeyTheme
 
@@ -66,32 +66,18 @@ class KeysPage(Dialog):
         """Whether it is opened in place of what lies on top: the page changes."""
         return isinstance(top, KeysPage)
 
+    # fmt: off
     KEYS: ClassVar[Table] = (
         LOOKING,
-        group(
-            KeyTheme.PAGE_OF_KEYS,
-            always,
-            row(
-                "?",
-                "all keys",
-                "all keys, or again those of what is selected",
-                FREE,
-                lambda page, _: (KeysPage(all_keys=not page.all_keys),),
-            ),
-            row(
-                "/",
-                "search",
-                "find keys by their words",
-                FREE,
-                lambda page, _: (KeySearch(all_keys=page.all_keys, finder=Finder()),),
-            ),
-            row("escape q", "close", "close this page", FREE, lambda *_: (Close(),)),
-        ),
-        FAR,
-        PAGES,
-        FIRST,
-        QUIT,
+        group(KeyTheme.PAGE_OF_KEYS, always,
+            row("?", "all keys", "all keys, or again those of what is selected",
+                FREE, lambda page, _: (KeysPage(all_keys=not page.all_keys),)),
+            row("/", "search", "find keys by their words",
+                FREE, lambda page, _: (KeySearch(all_keys=page.all_keys, finder=Finder()),)),
+            row("escape q", "close", "close this page", FREE, closes)),
+        FAR, PAGES, FIRST, QUIT,
     )
+    # fmt: on
 
 
 class KeySearch(KeysPage):
@@ -106,23 +92,17 @@ class KeySearch(KeysPage):
         """Return the page as it was before the search."""
         return KeysPage(all_keys=self.all_keys)
 
+    # fmt: off
     KEYS = (
-        group(
-            KeyTheme.PAGE_OF_KEYS,
-            always,
-            row(
-                "enter",
-                "keep",
-                "keep to what was found",
-                FREE,
-                lambda page, _: (KeysPage(all_keys=page.all_keys, finder=page.finder),),
-            ),
+        group(KeyTheme.PAGE_OF_KEYS, always,
+            row("enter", "keep", "keep to what was found",
+                FREE, lambda page, _: (KeysPage(all_keys=page.all_keys, finder=page.finder),)),
             row("up", "", "a row up", FREE, lambda page, _: page.move(-1)),
             row("down", "", "a row down", FREE, lambda page, _: page.move(+1)),
-            row("escape", "all keys", "search no more", FREE, lambda *_: (Close(),)),
-        ),
+            row("escape", "all keys", "search no more", FREE, closes)),
         QUIT,
     )
+    # fmt: on
 
 
 class Palette(Dialog):
@@ -142,35 +122,24 @@ class Palette(Dialog):
         self.finder.move(step)
         return ()
 
+    # fmt: off
     KEYS = (
-        group(
-            KeyTheme.PALETTE,
-            always,
-            row(
-                "enter", "run", "as if its key had been pressed", FREE, lambda *_: (do.RunFound(),)
-            ),
+        group(KeyTheme.PALETTE, always,
+            row("enter", "run", "as if its key had been pressed",
+                FREE, lambda *_: (do.RunFound(),)),
             row("up", "", "the command above", FREE, lambda dialog, _: dialog.move(-1)),
             row("down", "next", "the command below", FREE, lambda dialog, _: dialog.move(+1)),
-            row("escape", "leave", "choose none", FREE, lambda *_: (Close(),)),
-        ),
+            row("escape", "leave", "choose none", FREE, closes)),
         QUIT,
     )
+    # fmt: on
 
 
-COMMANDS: Group[ScreenPage] = group(
-    KeyTheme.ALWAYS,
-    always,
-    row(
-        ":",
-        "commands",
-        "choose a command by its name",
-        FREE,
-        lambda page, _: (Palette(page.screen.desk.now()),),
-    ),
-)
-KEYS_AND_LEAVE: Group[Dialog] = group(
-    KeyTheme.ALWAYS,
-    always,
+# fmt: off
+COMMANDS: Group[ScreenPage] = group(KeyTheme.ALWAYS, always,
+    row(":", "commands", "choose a command by its name",
+        FREE, lambda page, _: (Palette(page.screen.desk.now()),)))
+KEYS_AND_LEAVE: Group[Dialog] = group(KeyTheme.ALWAYS, always,
     row_of(key_of("quit", Place.DESK), lambda *_: (do.Leave(),)),
-    row_of(key_of("help", Place.DESK), lambda *_: (KeysPage(),)),
-)
+    row_of(key_of("help", Place.DESK), lambda *_: (KeysPage(),)))
+# fmt: on

@@ -8,7 +8,7 @@ from crabhook.desk.updates import Past
 from crabhook.model.session import SessionView
 from crabhook.present.summary import copied
 from crabhook.ui.full import effects as do
-from crabhook.ui.full.dialog import Go, Group, KeyRow, always, group, row, row_of
+from crabhook.ui.full.dialog import Go, Group, KeyRow, always, closes, group, row, row_of
 from crabhook.ui.full.dialogs import decide, orders
 from crabhook.ui.full.dialogs.help import COMMANDS, KEYS_AND_LEAVE
 from crabhook.ui.full.dialogs.page import (
@@ -23,7 +23,7 @@ from crabhook.ui.full.dialogs.page import (
     View,
 )
 from crabhook.ui.full.dialogs.prompts import AskLine, Purpose
-from crabhook.ui.full.effects import Close, Effects
+from crabhook.ui.full.effects import Effects
 from crabhook.ui.full.panes.views import Listing
 from crabhook.ui.full.themes import KeyTheme
 
@@ -38,14 +38,10 @@ class _ListView(View):
 
     LETS_GO = True
 
-    def rows_of(self) -> Listing[Any]:
-        """Return its rows, and which is selected."""
-        raise NotImplementedError
-
     @property
     def listing(self) -> Listing[Any]:
         """Its rows, and which is selected."""
-        return self.rows_of()
+        raise NotImplementedError
 
     def move(self, step: int) -> Effects:
         """Go down a row, or up."""
@@ -64,14 +60,13 @@ class _ListView(View):
 _TO_QUEUE: KeyRow[ScreenPage] = row(
     "escape", "queue", "back to the queue", FREE, lambda *_: (Go(),)
 )
-_ROWS: Group[_ListView] = group(
-    KeyTheme.VIEW,
-    always,
+# fmt: off
+_ROWS: Group[_ListView] = group(KeyTheme.VIEW, always,
     row("up k", "", "the row above", FREE, lambda view, _: view.move(-1)),
     row("down j", "next", "the row below", FREE, lambda view, _: view.move(+1)),
     row("pageup", "", "a page of rows up", FREE, lambda view, _: view.move_page(-1)),
-    row("pagedown", "", "a page of rows down", FREE, lambda view, _: view.move_page(+1)),
-)
+    row("pagedown", "", "a page of rows down", FREE, lambda view, _: view.move_page(+1)))
+# fmt: on
 
 
 def _look_into_history(page: ScreenPage, _: str) -> Effects:
@@ -81,23 +76,16 @@ def _look_into_history(page: ScreenPage, _: str) -> Effects:
     return (Go(HistoryView),)
 
 
+# fmt: off
 VIEWS: tuple[Group[ScreenPage], ...] = (
-    group(
-        KeyTheme.VIEWS,
-        always,
-        row("Q", "", "the queue: what waits for you", FREE, lambda *_: (Go(),)),
-    ),
-    group(
-        KeyTheme.VIEWS,
-        lambda page: page.may("sessions"),
-        row_of(key_of("sessions", Place.DESK), lambda *_: (Go(SessionsView),)),
-    ),
-    group(
-        KeyTheme.VIEWS,
-        lambda page: page.may("history"),
-        row_of(key_of("history", Place.DESK), _look_into_history),
-    ),
+    group(KeyTheme.VIEWS, always,
+        row("Q", "", "the queue: what waits for you", FREE, lambda *_: (Go(),))),
+    group(KeyTheme.VIEWS, lambda page: page.may("sessions"),
+        row_of(key_of("sessions", Place.DESK), lambda *_: (Go(SessionsView),))),
+    group(KeyTheme.VIEWS, lambda page: page.may("history"),
+        row_of(key_of("history", Place.DESK), _look_into_history)),
 )
+# fmt: on
 
 
 # The live sessions.
@@ -122,51 +110,29 @@ def _its_cards(page: ScreenPage, view: SessionView) -> Effects:
 class SessionsView(_ListView):
     """The live sessions."""
 
-    def rows_of(self) -> Listing[SessionView]:
-        """Return the sessions."""
+    @property
+    def listing(self) -> Listing[SessionView]:
+        """The sessions."""
         return self.screen.sessions
 
+    # fmt: off
     KEYS = (
         FAR,
-        group(
-            KeyTheme.SESSION,
-            lambda page: _on_session(page) and page.may("note"),
-            row_of(
-                key_of("note", Place.SESSION), _at_session(lambda _, view: orders.note_to(view))
-            ),
-        ),
-        group(
-            KeyTheme.SESSION,
-            lambda page: _on_session(page) and page.may("stop"),
-            row_of(key_of("stop", Place.SESSION), _at_session(lambda _, view: orders.stop(view))),
-        ),
-        group(
-            KeyTheme.SESSION,
-            _on_session,
-            row(
-                "c",
-                "its cards",
-                "the queue, with what it asks alone",
-                FREE,
-                _at_session(_its_cards),
-            ),
-            row(
-                "enter",
-                "more…",
-                "its subagents and notes; hold or allow all of it for a while",
-                FREE,
-                _at_session(lambda page, view: orders.offer_session(view, page.screen.desk)),
-            ),
-        ),
+        group(KeyTheme.SESSION, lambda page: _on_session(page) and page.may("note"),
+            row_of(key_of("note", Place.SESSION),
+                   _at_session(lambda _, view: orders.note_to(view)))),
+        group(KeyTheme.SESSION, lambda page: _on_session(page) and page.may("stop"),
+            row_of(key_of("stop", Place.SESSION), _at_session(lambda _, view: orders.stop(view)))),
+        group(KeyTheme.SESSION, _on_session,
+            row("c", "its cards", "the queue, with what it asks alone",
+                FREE, _at_session(_its_cards)),
+            row("enter", "more…",
+                "its subagents and notes; hold or allow all of it for a while", FREE,
+                _at_session(lambda page, view: orders.offer_session(view, page.screen.desk)))),
         group(KeyTheme.VIEW, always, _TO_QUEUE),
-        FIRST,
-        _ROWS,
-        *VIEWS,
-        orders.ORDERS,
-        COMMANDS,
-        KEYS_AND_LEAVE,
-        QUIT,
+        FIRST, _ROWS, *VIEWS, orders.ORDERS, COMMANDS, KEYS_AND_LEAVE, QUIT,
     )
+    # fmt: on
 
 
 # The history.
@@ -191,18 +157,19 @@ def _offer_rules(page: ScreenPage, _: str) -> Effects:
     return () if entry is None else decide.offer_rules_of(entry, page.screen.desk)
 
 
-_ALWAYS_ALLOW: Group[ScreenPage] = group(
-    KeyTheme.HISTORY,
+# fmt: off
+_ALWAYS_ALLOW: Group[ScreenPage] = group(KeyTheme.HISTORY,
     lambda page: _on_entry(page) and page.may("always-allow"),
-    row_of(key_of("always-allow", Place.ENTRY), _offer_rules),
-)
+    row_of(key_of("always-allow", Place.ENTRY), _offer_rules))
+# fmt: on
 
 
 class HistoryView(_ListView):
     """What ended, the newest first."""
 
-    def rows_of(self) -> Listing[Past]:
-        """Return the entries that were read."""
+    @property
+    def listing(self) -> Listing[Past]:
+        """The entries that were read."""
         return self.screen.history
 
     def ask_filter(self) -> Effects:
@@ -215,44 +182,23 @@ class HistoryView(_ListView):
         self.screen.history.want("")
         return ()
 
+    # fmt: off
     KEYS = (
-        FAR,
-        FIRST,
-        group(
-            KeyTheme.HISTORY,
-            _on_entry,
-            row("enter tab right", "open", "all of the entry", FREE, _open),
-        ),
+        FAR, FIRST,
+        group(KeyTheme.HISTORY, _on_entry,
+            row("enter tab right", "open", "all of the entry", FREE, _open)),
         _ALWAYS_ALLOW,
-        group(
-            KeyTheme.HISTORY,
-            always,
-            row(
-                "/",
-                "filter…",
+        group(KeyTheme.HISTORY, always,
+            row("/", "filter…",
                 "show what tells the words you type, as in the queue; also who decided",
-                FREE,
-                lambda view, _: view.ask_filter(),
-            ),
-        ),
-        group(
-            KeyTheme.HISTORY,
-            lambda view: bool(view.screen.history.wanted),
-            row(
-                "escape",
-                "show all",
-                "show all that ended again",
-                FREE,
-                lambda view, _: view.show_all(),
-            ),
-        ),
+                FREE, lambda view, _: view.ask_filter())),
+        group(KeyTheme.HISTORY, lambda view: bool(view.screen.history.wanted),
+            row("escape", "show all", "show all that ended again",
+                FREE, lambda view, _: view.show_all())),
         group(KeyTheme.VIEW, lambda view: not view.screen.history.wanted, _TO_QUEUE),
-        _ROWS,
-        *VIEWS,
-        COMMANDS,
-        KEYS_AND_LEAVE,
-        QUIT,
+        _ROWS, *VIEWS, COMMANDS, KEYS_AND_LEAVE, QUIT,
     )
+    # fmt: on
 
 
 class EntryPage(ScreenPage):
@@ -260,24 +206,13 @@ class EntryPage(ScreenPage):
 
     LETS_GO = True
 
+    # fmt: off
     KEYS = (
-        LOOKING,
-        FAR,
-        PAGES,
-        FIRST,
-        _ALWAYS_ALLOW,
-        group(
-            KeyTheme.HISTORY,
-            _on_entry,
-            row("y", "", "copy the command, as it is on record", FREE, _copy),
-        ),
-        group(
-            KeyTheme.HISTORY,
-            always,
-            row("escape tab left", "history", "back to the history", FREE, lambda *_: (Close(),)),
-        ),
-        *VIEWS,
-        COMMANDS,
-        KEYS_AND_LEAVE,
-        QUIT,
+        LOOKING, FAR, PAGES, FIRST, _ALWAYS_ALLOW,
+        group(KeyTheme.HISTORY, _on_entry,
+            row("y", "", "copy the command, as it is on record", FREE, _copy)),
+        group(KeyTheme.HISTORY, always,
+            row("escape tab left", "history", "back to the history", FREE, closes)),
+        *VIEWS, COMMANDS, KEYS_AND_LEAVE, QUIT,
     )
+    # fmt: on

@@ -7,7 +7,7 @@ from crabhook.model.card import Card
 from crabhook.model.decision import Decision, Verdict
 from crabhook.present.body import server_asks
 from crabhook.present.summary import brief
-from crabhook.ui.full.dialog import DIGITS, Group, always, group, row, row_of
+from crabhook.ui.full.dialog import DIGITS, Group, always, closes, group, row, row_of
 from crabhook.ui.full.dialogs import prompts
 from crabhook.ui.full.dialogs.help import COMMANDS, KEYS_AND_LEAVE
 from crabhook.ui.full.dialogs.mcp_form_state import FillIn, FormEntry, read_filling
@@ -26,7 +26,7 @@ from crabhook.ui.full.dialogs.page import (
     ScreenPage,
     gives,
 )
-from crabhook.ui.full.effects import Close, Effects, Enter, Give, Say, ScreenEffect, reveal
+from crabhook.ui.full.effects import Effects, Enter, Give, Say, ScreenEffect, reveal
 from crabhook.ui.full.screen import Screen
 from crabhook.ui.full.themes import KeyTheme
 from crabhook.ui.text.code import field_rows, plain_rows, quoted, value_rows
@@ -175,73 +175,29 @@ class FillPage(ScreenPage):
         """Go to the first row, or to the last."""
         return self.move(step * FAR_AWAY)
 
+    # fmt: off
     KEYS = (
-        group(
-            KeyTheme.FILLING,
-            _fills,
-            row(
-                "enter",
-                "fill in",
-                "choose or type, then the next field; after the last, the review",
-                ARMED,
-                _enter,
-            ),
-        ),
-        _act("accept", accept_at),
-        _act("decline", gives("decline")),
+        group(KeyTheme.FILLING, _fills,
+            row("enter", "fill in",
+                "choose or type, then the next field; after the last, the review", ARMED, _enter)),
+        _act("accept", accept_at), _act("decline", gives("decline")),
         _act("cancel", gives("cancel")),
-        group(
-            KeyTheme.FILLING,
-            _fills,
-            row(
-                "space",
-                "choose",
-                "choose the marked row, or take the choice back",
-                ARMED,
-                _with_form(choose),
-            ),
+        group(KeyTheme.FILLING, _fills,
+            row("space", "choose", "choose the marked row, or take the choice back",
+                ARMED, _with_form(choose)),
             row(DIGITS, "", "choose that one of the field's choices", ARMED, _choose_number),
-            row(
-                "backspace delete", "clear", "give nothing for the field", ARMED, _with_form(clear)
-            ),
-        ),
-        _act("pass", gives("pass")),
-        LOOKING,
-        group(
-            KeyTheme.FIELDS,
-            always,
-            row(
-                "s-tab left",
-                "",
-                "the field before",
-                FREE,
-                _with_form(lambda form: go_field(form, -1)),
-            ),
-            row(
-                "tab right",
-                "next field",
-                "the field after",
-                FREE,
-                _with_form(lambda form: go_field(form, +1)),
-            ),
-            row(
-                "escape",
-                "queue",
-                "back to the queue; what is filled in is kept",
-                FREE,
-                lambda *_: (Close(),),
-            ),
-        ),
-        FAR,
-        PAGES,
-        FIRST,
-        WHOLE,
-        COPY,
-        SEEN,
-        COMMANDS,
-        KEYS_AND_LEAVE,
-        QUIT,
+            row("backspace delete", "clear", "give nothing for the field",
+                ARMED, _with_form(clear))),
+        _act("pass", gives("pass")), LOOKING,
+        group(KeyTheme.FIELDS, always,
+            row("s-tab left", "", "the field before",
+                FREE, _with_form(lambda form: go_field(form, -1))),
+            row("tab right", "next field", "the field after",
+                FREE, _with_form(lambda form: go_field(form, +1))),
+            row("escape", "queue", "back to the queue; what is filled in is kept", FREE, closes)),
+        FAR, PAGES, FIRST, WHOLE, COPY, SEEN, COMMANDS, KEYS_AND_LEAVE, QUIT,
     )
+    # fmt: on
 
 
 _INDENT = "    "

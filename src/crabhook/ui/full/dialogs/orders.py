@@ -321,18 +321,13 @@ def _go_away(page: ScreenPage, _: str) -> Effects:
     return go_away(screen.desk, lambda: screen.queue.count)
 
 
-COME_BACK: Group[ScreenPage] = group(
-    KeyTheme.AWAY,
+# fmt: off
+COME_BACK: Group[ScreenPage] = group(KeyTheme.AWAY,
     lambda page: _is_away(page) and page.may("here"),
-    row_of(key_of("here", Place.DESK), lambda page, _: come_back(page.screen.desk)),
-)
-ORDERS: Group[ScreenPage] = group(
-    KeyTheme.ORDERS,
-    lambda page: page.may("orders"),
-    row_of(key_of("orders", Place.DESK), _offer_orders),
-)
-GO_AWAY: Group[ScreenPage] = group(
-    KeyTheme.ORDERS,
+    row_of(key_of("here", Place.DESK), lambda page, _: come_back(page.screen.desk)))
+ORDERS: Group[ScreenPage] = group(KeyTheme.ORDERS, lambda page: page.may("orders"),
+    row_of(key_of("orders", Place.DESK), _offer_orders))
+GO_AWAY: Group[ScreenPage] = group(KeyTheme.ORDERS,
     lambda page: not _is_away(page) and page.may("away"),
-    row_of(key_of("away", Place.DESK), _go_away),
-)
+    row_of(key_of("away", Place.DESK), _go_away))
+# fmt: on

@@ -6,8 +6,8 @@ from crabhook.desk.acts import ACTS, Guard, Place, key_of
 from crabhook.model.card import Card
 from crabhook.present.summary import copied
 from crabhook.ui.full import effects as do
-from crabhook.ui.full.dialog import Dialog, Group, always, group, row, row_of
-from crabhook.ui.full.effects import Close, Effects, Look
+from crabhook.ui.full.dialog import Dialog, Group, always, closes, group, row, row_of
+from crabhook.ui.full.effects import Effects, Look
 from crabhook.ui.full.panes.request import everything_page
 from crabhook.ui.full.screen import Screen
 from crabhook.ui.full.themes import KeyTheme
@@ -64,71 +64,46 @@ def gives(act: str) -> Callable[[object, str], Effects]:
     return lambda *_: (do.Give(decision),)
 
 
-FAR: Group[Dialog] = group(
-    KeyTheme.FAR,
-    always,
+# fmt: off
+FAR: Group[Dialog] = group(KeyTheme.FAR, always,
     row("home", "", "the first card, or the first row", FREE, lambda dialog, _: dialog.far(-1)),
-    row("G end", "", "the last card, or the last row", FREE, lambda dialog, _: dialog.far(+1)),
-)
+    row("G end", "", "the last card, or the last row", FREE, lambda dialog, _: dialog.far(+1)))
+# fmt: on
 
 
 def _turn(pages: int) -> Effects:
     return (Look(lambda window: window.scroll(pages * window.page)),)
 
 
-PAGES: Group[Dialog] = group(
-    KeyTheme.FAR,
-    always,
+# fmt: off
+PAGES: Group[Dialog] = group(KeyTheme.FAR, always,
     row("pageup", "", "a page of the request up", FREE, lambda *_: _turn(-1)),
-    row("pagedown", "", "a page of the request down", FREE, lambda *_: _turn(+1)),
-)
-FIRST: Group[Dialog] = group(
-    KeyTheme.FAR, always, row("g", "", "the first row", FREE, lambda dialog, _: dialog.far(-1))
-)
-LOOKING: Group[Dialog] = group(
-    KeyTheme.LOOKING,
+    row("pagedown", "", "a page of the request down", FREE, lambda *_: _turn(+1)))
+FIRST: Group[Dialog] = group(KeyTheme.FAR,
     always,
+    row("g", "", "the first row", FREE, lambda dialog, _: dialog.far(-1)))
+LOOKING: Group[Dialog] = group(KeyTheme.LOOKING, always,
     row("up k", "", "a row up", FREE, lambda dialog, _: dialog.move(-1)),
-    row("down j", "", "a row down", FREE, lambda dialog, _: dialog.move(+1)),
-)
-CHOOSING: Group[Dialog] = group(
-    KeyTheme.CHOOSING,
-    always,
+    row("down j", "", "a row down", FREE, lambda dialog, _: dialog.move(+1)))
+CHOOSING: Group[Dialog] = group(KeyTheme.CHOOSING, always,
     row("up k", "", "the one above", FREE, lambda dialog, _: dialog.move(-1)),
-    row("down j", "next", "the one below", FREE, lambda dialog, _: dialog.move(+1)),
-)
-SEEN: Group[Dialog] = group(
-    KeyTheme.SEEN,
-    always,
-    row(
-        "R",
-        "",
-        "show the secrets that are covered, or cover them again",
-        FREE,
-        lambda *_: (do.Uncover(),),
-    ),
-    row(
-        "F",
-        "",
-        "show the many blanks that are folded to a mark, or fold them again",
-        FREE,
-        lambda *_: (do.Unfold(),),
-    ),
-)
-QUIT: Group[Dialog] = group(
-    KeyTheme.ALWAYS,
-    always,
-    row(
-        "c-c", "", "twice: quit; what waits is released, no opinion", FREE, lambda *_: (do.Quit(),)
-    ),
-)
+    row("down j", "next", "the one below", FREE, lambda dialog, _: dialog.move(+1)))
+SEEN: Group[Dialog] = group(KeyTheme.SEEN, always,
+    row("R", "", "show the secrets that are covered, or cover them again",
+        FREE, lambda *_: (do.Uncover(),)),
+    row("F", "", "show the many blanks that are folded to a mark, or fold them again",
+        FREE, lambda *_: (do.Unfold(),)))
+QUIT: Group[Dialog] = group(KeyTheme.ALWAYS, always,
+    row("c-c", "", "twice: quit; what waits is released, no opinion",
+        FREE, lambda *_: (do.Quit(),)))
+# fmt: on
 
 _TAKE_BACK = key_of("take-back", Place.DESK)
-TAKE_BACK: Group[ScreenPage] = group(
-    KeyTheme.HELD,
+# fmt: off
+TAKE_BACK: Group[ScreenPage] = group(KeyTheme.HELD,
     lambda page: page.screen.answers.waiting > 0 and page.may("take-back"),
-    row_of(_TAKE_BACK, lambda page, _: (do.TakeBack(page.card.number if page.card else None),)),
-)
+    row_of(_TAKE_BACK, lambda page, _: (do.TakeBack(page.card.number if page.card else None),)))
+# fmt: on
 
 
 # All that was sent.
@@ -147,44 +122,24 @@ class EverythingPage(ScreenPage):
     def acts_on(self, card: Hashable, *, marked: bool) -> Hashable:
         """Return nothing: no key decides here."""
 
+    # fmt: off
     KEYS = (
         LOOKING,
-        group(
-            KeyTheme.OUT,
-            always,
-            row("escape i q", "close", "back to the card", FREE, lambda *_: (Close(),)),
-        ),
-        FAR,
-        PAGES,
-        FIRST,
-        SEEN,
-        QUIT,
+        group(KeyTheme.OUT, always, row("escape i q", "close", "back to the card", FREE, closes)),
+        FAR, PAGES, FIRST, SEEN, QUIT,
     )
+    # fmt: on
 
 
 def _has_card(page: ScreenPage) -> bool:
     return page.card is not None
 
 
-WHOLE: Group[ScreenPage] = group(
-    KeyTheme.WHOLE,
-    _has_card,
-    row(
-        "i",
-        "all it sent",
-        "everything that the agent sent",
-        FREE,
-        lambda page, _: (EverythingPage(page.screen),),
-    ),
-)
-COPY: Group[ScreenPage] = group(
-    KeyTheme.WHOLE,
-    _has_card,
-    row(
-        "y",
-        "",
-        "copy the command, exactly as it was sent, or the whole input of another tool",
-        FREE,
-        lambda page, _: (do.Copy(copied(page.card.event)),) if page.card else (),
-    ),
-)
+# fmt: off
+WHOLE: Group[ScreenPage] = group(KeyTheme.WHOLE, _has_card,
+    row("i", "all it sent", "everything that the agent sent",
+        FREE, lambda page, _: (EverythingPage(page.screen),)))
+COPY: Group[ScreenPage] = group(KeyTheme.WHOLE, _has_card,
+    row("y", "", "copy the command, exactly as it was sent, or the whole input of another tool",
+        FREE, lambda page, _: (do.Copy(copied(page.card.event)),) if page.card else ()))
+# fmt: on

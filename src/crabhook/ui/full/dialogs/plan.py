@@ -12,7 +12,7 @@ from crabhook.present.body import body
 from crabhook.present.document import Plan
 from crabhook.present.safe import EMPTY_SHOWN
 from crabhook.present.summary import is_plan
-from crabhook.ui.full.dialog import Go, always, group, row
+from crabhook.ui.full.dialog import Go, always, closes, group, row
 from crabhook.ui.full.dialogs.help import KEYS_AND_LEAVE
 from crabhook.ui.full.dialogs.page import (
     ARMED,
@@ -29,7 +29,7 @@ from crabhook.ui.full.dialogs.page import (
     ScreenPage,
 )
 from crabhook.ui.full.dialogs.prompts import Purpose, YesPage, ask_and_keep
-from crabhook.ui.full.effects import Close, Effects, Give, Say, reveal
+from crabhook.ui.full.effects import Effects, Give, Say, reveal
 from crabhook.ui.full.screen import Screen
 from crabhook.ui.full.themes import KeyTheme
 from crabhook.ui.text.code import Mark, mark_rows, marks_of, plain_rows, quoted
@@ -228,65 +228,31 @@ class NotesPage(ScreenPage):
         """Go to the first line, or behind the last."""
         return self.move(step * FAR_AWAY)
 
+    # fmt: off
     KEYS = (
-        group(
-            KeyTheme.NOTES,
-            lambda page: page.waits and notes_of(page.screen) is not None,
-            row(
-                "c enter",
-                "note…",
-                "note on the marked line what to change there",
-                ARMED,
-                with_notes(note),
-            ),
-            row(
-                "s",
-                "deny with the notes…",
-                "see the denial that the notes make, then send it",
-                BEGIN,
-                _send,
-            ),
-            row(
-                "backspace delete",
-                "take note back",
-                "take the note on the line back",
-                BEGIN,
-                with_notes(lambda notes: notes.write("")),
-            ),
-        ),
+        group(KeyTheme.NOTES, lambda page: page.waits and notes_of(page.screen) is not None,
+            row("c enter", "note…", "note on the marked line what to change there",
+                ARMED, with_notes(note)),
+            row("s", "deny with the notes…", "see the denial that the notes make, then send it",
+                BEGIN, _send),
+            row("backspace delete", "take note back", "take the note on the line back",
+                BEGIN, with_notes(lambda notes: notes.write("")))),
         LOOKING,
-        group(
-            KeyTheme.FIELDS,
-            always,
-            row(
-                "escape",
-                "queue",
-                "back to the queue; the notes are kept",
-                FREE,
-                lambda *_: (Close(),),
-            ),
-        ),
-        FAR,
-        PAGES,
-        FIRST,
-        WHOLE,
-        COPY,
-        KEYS_AND_LEAVE,
-        QUIT,
+        group(KeyTheme.FIELDS, always,
+            row("escape", "queue", "back to the queue; the notes are kept", FREE, closes)),
+        FAR, PAGES, FIRST, WHOLE, COPY, KEYS_AND_LEAVE, QUIT,
     )
+    # fmt: on
 
 
 def _turn_changes(page: ScreenPage, _: str) -> None:
     page.screen.work.changes.turn(page.card)
 
 
-WHAT_CHANGED = row(
-    "v",
-    "what changed",
-    "the changes since the plan denied before, or the plan",
-    FREE,
-    _turn_changes,
-)
+# fmt: off
+WHAT_CHANGED = row("v", "what changed", "the changes since the plan denied before, or the plan",
+    FREE, _turn_changes)
+# fmt: on
 
 
 def has_changes(page: ScreenPage) -> bool:

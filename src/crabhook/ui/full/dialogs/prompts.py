@@ -10,7 +10,7 @@ from crabhook.model.card import Card
 from crabhook.model.errors import CrabhookError
 from crabhook.model.wording import plural
 from crabhook.ui.day_counts import NO_OPINION, WAITS_ON
-from crabhook.ui.full.dialog import DIGITS, Dialog, Group, always, group, row
+from crabhook.ui.full.dialog import DIGITS, Dialog, Group, always, closes, group, row
 from crabhook.ui.full.dialogs.page import (
     ARMED,
     CHOOSING,
@@ -137,37 +137,19 @@ class Menu(Dialog):
         del marked
         return self.number is not None and card, self.key
 
+    # fmt: off
     KEYS = (
-        group(
-            KeyTheme.LIST,
-            always,
-            row(
-                DIGITS,
-                "choose",
-                "choose that row",
-                ARMED,
-                lambda menu, key: menu.pick(int(key) - 1),
-            ),
+        group(KeyTheme.LIST, always,
+            row(DIGITS, "choose", "choose that row",
+                ARMED, lambda menu, key: menu.pick(int(key) - 1)),
             row("enter", "choose", "choose the marked row", ARMED, lambda menu, _: menu.pick()),
-            row("escape", "leave", "choose nothing", FREE, lambda *_: (Close(),)),
-        ),
-        group(
-            KeyTheme.LIST,
-            lambda menu: menu.turn is not None,
-            row(
-                "e",
-                "until when",
-                "change when the rules end",
-                FREE,
-                lambda menu, _: (menu.turn(menu.cursor),),
-            ),
-        ),
-        CHOOSING,
-        FAR,
-        PAGES,
-        FIRST,
-        QUIT,
+            row("escape", "leave", "choose nothing", FREE, closes)),
+        group(KeyTheme.LIST, lambda menu: menu.turn is not None,
+            row("e", "until when", "change when the rules end",
+                FREE, lambda menu, _: (menu.turn(menu.cursor),))),
+        CHOOSING, FAR, PAGES, FIRST, QUIT,
     )
+    # fmt: on
 
 
 @frozen
@@ -255,26 +237,15 @@ class YesPage(Dialog):
         del marked
         return self.number is not None and card, "proposal", self.content().key
 
+    # fmt: off
     KEYS = (
-        group(
-            KeyTheme.PROPOSAL,
-            always,
-            row(
-                "enter y",
-                "yes, exactly this",
-                "do exactly what is shown",
-                ARMED,
-                lambda proposal, _: (Close(proposal.carry_out),),
-            ),
-            row("escape", "back", "do nothing of it, and go back", FREE, lambda *_: (Close(),)),
-        ),
-        LOOKING,
-        FAR,
-        PAGES,
-        FIRST,
-        SEEN,
-        QUIT,
+        group(KeyTheme.PROPOSAL, always,
+            row("enter y", "yes, exactly this", "do exactly what is shown",
+                ARMED, lambda proposal, _: (Close(proposal.carry_out),)),
+            row("escape", "back", "do nothing of it, and go back", FREE, closes)),
+        LOOKING, FAR, PAGES, FIRST, SEEN, QUIT,
     )
+    # fmt: on
 
 
 def statement(*sentences: tuple[str, str]) -> Content:
@@ -414,28 +385,15 @@ class SecondYesPage(ScreenPage):
         del marked
         return card, self._doubt.sure
 
+    # fmt: off
     KEYS = (
-        group(
-            KeyTheme.SECOND_YES,
-            lambda question: question.waits,
-            row(
-                "enter",
-                "yes, do it",
-                "do what the line names",
-                ARMED,
-                lambda question, _: (Close(lambda: (question.doubt,)),),
-            ),
-        ),
-        group(
-            KeyTheme.SECOND_YES,
-            always,
-            row("escape", "back", "do nothing of it", FREE, lambda *_: (Close(),)),
-        ),
-        FAR,
-        PAGES,
-        FIRST,
-        QUIT,
+        group(KeyTheme.SECOND_YES, lambda question: question.waits,
+            row("enter", "yes, do it", "do what the line names",
+                ARMED, lambda question, _: (Close(lambda: (question.doubt,)),))),
+        group(KeyTheme.SECOND_YES, always, row("escape", "back", "do nothing of it", FREE, closes)),
+        FAR, PAGES, FIRST, QUIT,
     )
+    # fmt: on
 
 
 class Typed(Dialog):
@@ -452,11 +410,10 @@ def _edit_outside(dialog: Typed, _: str) -> Effects:
     return () if field is None else (EditOutside(field.text, dialog.file_name, field.replace),)
 
 
-OUTSIDE: Group[Typed] = group(
-    KeyTheme.TYPING,
-    always,
-    row("c-o c-x_c-e", "$EDITOR", "go on with the text in your own editor", FREE, _edit_outside),
-)
+# fmt: off
+OUTSIDE: Group[Typed] = group(KeyTheme.TYPING, always,
+    row("c-o c-x_c-e", "$EDITOR", "go on with the text in your own editor", FREE, _edit_outside))
+# fmt: on
 
 _DENIALS = frozenset({Purpose.REASON, Purpose.INTERRUPT, Purpose.ALWAYS_DENY})
 LAST_REASONS = 5
@@ -545,74 +502,28 @@ class InputLine(Typed):
         self.typed()
         return ()
 
+    # fmt: off
     KEYS = (
-        group(
-            KeyTheme.LINE,
-            lambda line: not line.ask.kept,
-            row(
-                "enter",
-                "send",
-                "send the line, or go on to what it would do",
-                LINE,
-                lambda line, _: line.enter(),
-            ),
-        ),
-        group(
-            KeyTheme.LINE,
-            lambda line: bool(line.offers),
-            row(
-                DIGITS,
-                "that reason",
-                "while nothing is typed: deny for that",
-                LINE,
-                lambda line, key: line.give_offer(int(key) - 1),
-            ),
-        ),
-        group(
-            KeyTheme.LINE,
-            lambda line: line.ask.kept,
-            row(
-                "enter",
-                "keep",
+        group(KeyTheme.LINE, lambda line: not line.ask.kept,
+            row("enter", "send", "send the line, or go on to what it would do",
+                LINE, lambda line, _: line.enter())),
+        group(KeyTheme.LINE, lambda line: bool(line.offers),
+            row(DIGITS, "that reason", "while nothing is typed: deny for that",
+                LINE, lambda line, key: line.give_offer(int(key) - 1))),
+        group(KeyTheme.LINE, lambda line: line.ask.kept,
+            row("enter", "keep",
                 "keep the line, to go with what you send later: nothing is sent yet",
-                LINE,
-                lambda line, _: line.enter(),
-            ),
-        ),
-        group(
-            KeyTheme.LINE,
-            lambda line: line.ask.typed is not None,
-            row(
-                "escape",
-                "show all",
-                "show all that waits again",
-                FREE,
-                lambda line, _: line.clear(),
-            ),
-        ),
-        group(
-            KeyTheme.LINE,
-            lambda line: line.ask.typed is None,
-            row(
-                "escape",
-                "leave",
-                "send nothing; the line is kept among the earlier ones",
-                FREE,
-                lambda *_: (Close(),),
-            ),
-        ),
-        group(
-            KeyTheme.LINE,
-            always,
-            row(
-                "up",
-                "earlier lines",
-                "the line typed before",
-                FREE,
-                lambda line, _: line.recall(-1),
-            ),
-            row("down", "", "the line typed after", FREE, lambda line, _: line.recall(+1)),
-        ),
-        OUTSIDE,
-        QUIT,
+                LINE, lambda line, _: line.enter())),
+        group(KeyTheme.LINE, lambda line: line.ask.typed is not None,
+            row("escape", "show all", "show all that waits again",
+                FREE, lambda line, _: line.clear())),
+        group(KeyTheme.LINE, lambda line: line.ask.typed is None,
+            row("escape", "leave", "send nothing; the line is kept among the earlier ones",
+                FREE, closes)),
+        group(KeyTheme.LINE, always,
+            row("up", "earlier lines", "the line typed before",
+                FREE, lambda line, _: line.recall(-1)),
+            row("down", "", "the line typed after", FREE, lambda line, _: line.recall(+1))),
+        OUTSIDE, QUIT,
     )
+    # fmt: on

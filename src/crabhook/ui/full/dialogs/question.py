@@ -18,7 +18,7 @@ from crabhook.model.question import (
 )
 from crabhook.present.safe import TAB, Speller
 from crabhook.present.summary import brief, is_question
-from crabhook.ui.full.dialog import DIGITS, Go, Group, always, group, row
+from crabhook.ui.full.dialog import DIGITS, Go, Group, always, closes, group, row
 from crabhook.ui.full.dialogs import prompts
 from crabhook.ui.full.dialogs.help import KEYS_AND_LEAVE
 from crabhook.ui.full.dialogs.page import (
@@ -35,7 +35,7 @@ from crabhook.ui.full.dialogs.page import (
     WHOLE,
     ScreenPage,
 )
-from crabhook.ui.full.effects import Close, Effects, Enter, Give, Say, reveal
+from crabhook.ui.full.effects import Effects, Enter, Give, Say, reveal
 from crabhook.ui.full.screen import Screen
 from crabhook.ui.full.themes import KeyTheme
 from crabhook.ui.text.code import plain_rows
@@ -250,45 +250,24 @@ def is_open(page: ScreenPage) -> bool:
     return page.waits and form_of(page.screen) is not None
 
 
-IN_THE_FORM: Group[ScreenPage] = group(
-    KeyTheme.FORM,
-    lambda page: page.waits,
-    row(
-        "space",
-        "choose",
-        "choose the marked row, or take the choice back",
-        ARMED,
-        _with_form(choose),
-    ),
-    row(
-        "enter",
-        "choose, go on",
+# fmt: off
+IN_THE_FORM: Group[ScreenPage] = group(KeyTheme.FORM, lambda page: page.waits,
+    row("space", "choose", "choose the marked row, or take the choice back",
+        ARMED, _with_form(choose)),
+    row("enter", "choose, go on",
         "choose the marked row, then the next question; after the last, the review",
-        ARMED,
-        _with_form(enter),
-    ),
-)
-ANSWERING: Group[ScreenPage] = group(
-    KeyTheme.ANSWERING,
-    is_open,
+        ARMED, _with_form(enter)))
+ANSWERING: Group[ScreenPage] = group(KeyTheme.ANSWERING, is_open,
     row(DIGITS, "choose", "choose that option, or take it back", ARMED, _choose_number),
     row("o", "own words", "answer the question in your own words", ARMED, _with_form(own_words)),
     row("t", "note", "put a note to the model beside the answer", ARMED, _with_form(remark)),
-    row(
-        "r",
-        "review & send",
-        "see exactly which answers would be sent",
-        FREE,
-        lambda *_: (Enter(), Go(ReviewPage)),
-    ),
-)
-BETWEEN_QUESTIONS: Group[ScreenPage] = group(
-    KeyTheme.QUESTIONS,
-    always,
+    row("r", "review & send", "see exactly which answers would be sent",
+        FREE, lambda *_: (Enter(), Go(ReviewPage))))
+BETWEEN_QUESTIONS: Group[ScreenPage] = group(KeyTheme.QUESTIONS, always,
     row("left s-tab", "", "the question before", FREE, _with_form(lambda form: form.go(-1))),
     row("right tab", "", "the question after", FREE, _with_form(lambda form: form.go(+1))),
-    row("escape", "queue", "back to the queue; the answers are kept", FREE, lambda *_: (Close(),)),
-)
+    row("escape", "queue", "back to the queue; the answers are kept", FREE, closes))
+# fmt: on
 
 
 class ReviewPage(ScreenPage):
@@ -298,27 +277,16 @@ class ReviewPage(ScreenPage):
         """Return an identity of the card whose answers are reviewed."""
         return None if card is None else (card, marked, "review")
 
+    # fmt: off
     KEYS = (
         TAKE_BACK,
-        group(
-            KeyTheme.REVIEW,
-            lambda page: page.waits and page.may("answer"),
-            row("enter y", "send", "send exactly the answers shown", READ, _with_form(send)),
-        ),
+        group(KeyTheme.REVIEW, lambda page: page.waits and page.may("answer"),
+            row("enter y", "send", "send exactly the answers shown", READ, _with_form(send))),
         LOOKING,
-        group(
-            KeyTheme.OUT,
-            always,
-            row("escape r", "form", "back to the form", FREE, lambda *_: (Close(),)),
-        ),
-        FAR,
-        PAGES,
-        FIRST,
-        WHOLE,
-        SEEN,
-        KEYS_AND_LEAVE,
-        QUIT,
+        group(KeyTheme.OUT, always, row("escape r", "form", "back to the form", FREE, closes)),
+        FAR, PAGES, FIRST, WHOLE, SEEN, KEYS_AND_LEAVE, QUIT,
     )
+    # fmt: on
 
 
 _INDENT = "      "
