@@ -220,7 +220,7 @@ def test_a_machines_hooks_are_installed_by_one_line_with_a_token_of_their_own(
             ann.answer("[y/N] ", "y\n")
             code, said, _ = agent.finish()
         assert code == 0
-        assert "They ask the server at a.example:7443 or 127.0.0.1:7443" in said
+        assert "Hooks ask the server at a.example:7443 or 127.0.0.1:7443" in said
         assert "Next: see that hooks reach the team's server" in said
         assert ann.finish()[0] == 0
     (token,) = (there / "config" / "crabhook" / "servers").glob("*/token")
