@@ -113,6 +113,9 @@ _WORDS = {
 }
 
 
+_VERDICTS = {"allow": "allowed", "deny": "denied", "ask": "its own user decides"}
+
+
 @frozen
 class Read:
     """What the agent read of one decision: the hook's output, empty for no opinion."""
@@ -123,11 +126,11 @@ class Read:
 
     def told(self) -> tuple[Event, str]:
         """Return the screen's lines about it; the whole follows at the end, on request."""
-        words = f"reads {NOTHING}"
+        words = f"the agent was told {NOTHING}"
         if decision := self._decision:
-            reason = decision.get("permissionDecisionReason")
-            words = f'reads "{decision.get("permissionDecision")}" for its {self.tool}'
-            words += f": {reason}" if reason else ""
+            verdict, reason = str(decision.get("permissionDecision")), self.denied
+            words = f"the agent was told: {_VERDICTS.get(verdict, verdict)}"
+            words += f", {reason}" if reason else ""
         return Event("claude", "Agent", cwd=self.cwd), words
 
     def pretty(self) -> str:

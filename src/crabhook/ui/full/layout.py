@@ -4,7 +4,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import field
 
 from crabhook.datatypes import frozen
-from crabhook.model.card import Card, Level, State
+from crabhook.model.card import Card, FeedEntry, Level, State
 from crabhook.model.errors import QuestionError
 from crabhook.model.wording import plural
 from crabhook.present.cover import ASCII_COVER, COVER
@@ -32,7 +32,16 @@ from crabhook.ui.full.dialogs.question import form_of, read_form
 from crabhook.ui.full.panes.card import head_lines, tab_line, view_of
 from crabhook.ui.full.panes.foot import foot_lines
 from crabhook.ui.full.panes.help import empty_lines, offer_lines, palette_lines
-from crabhook.ui.full.panes.rows import CardRow, QueueRow, WordsOfCards, queue_rows, title_of
+from crabhook.ui.full.panes.rows import (
+    CardRow,
+    QueueRow,
+    WordsOfCards,
+    call_lines,
+    calls_before,
+    only_marks,
+    queue_rows,
+    title_of,
+)
 from crabhook.ui.full.panes.viewed import view_rows, view_title
 from crabhook.ui.full.screen import Screen
 from crabhook.ui.text.layout import Detail, Line, Panel, Sheet, clip_line, ends, line_cells
@@ -117,6 +126,7 @@ class Painter:
             return self._page(columns, rows, clock)
         parts = divide(columns, rows, self._needed(rows))
         queueing = isinstance(top, Palette | View) or bool(_offers(top))
+        queueing = queueing and self._only_card() is None
         sides = parts.ruled and columns >= _SIDES
         left = columns * 2 // 5 if parts.beside else columns
         queue = Panel(left, queueing, sides)
@@ -152,7 +162,8 @@ class Painter:
         if offers := _offers(top):
             return len(offers)
         if screen.listing is None:
-            return screen.selection.needed
+            card = self._only_card()
+            return screen.selection.needed if card is None else max(len(self._calls(card)), 1)
         # an entry that is opened whole takes the room of the others
         return 1 if isinstance(top, EntryPage) else max(len(screen.listing.rows()), 1)
 
@@ -232,6 +243,12 @@ class Painter:
         elif screen.listing is not None:
             rows, above, below = view_rows(screen, height, columns, clock, self._spell)
             title = view_title(screen, self._bare)
+        elif (card := self._only_card()) is not None:
+            title = "What this session ran before"
+            rows = [
+                QueueRow(line)
+                for line in call_lines(self._calls(card), clock, columns, self._spell)
+            ]
         else:
             window, queue = screen.selection.window(height), screen.queue
             above, below = window.above, window.below
@@ -244,6 +261,17 @@ class Painter:
         counts = ((above, "above"), (below, "below"))
         more = " · ".join(f"{count} more {where}" for count, where in counts if count)
         return title, rows, [("dim", more)] if more else []
+
+    def _only_card(self) -> Card | None:
+        """Return the selected card where nothing else waits: a queue of one row says no more."""
+        screen, queue = self._screen, self._screen.queue
+        card = None if screen.listing is not None or screen.marks else screen.card
+        if card is None or card.state is not State.WAITING or queue.arranged.wanted:
+            return None
+        return card if (queue.count, queue.aside) == (1, 0) else None
+
+    def _calls(self, card: Card) -> Sequence[FeedEntry]:
+        return calls_before(card, self._screen.desk.feed())
 
     def _standing(self, card: Card) -> CardRow:
         screen, number = self._screen, card.number
@@ -264,7 +292,10 @@ class Painter:
         screen = self._screen
         if screen.alone or screen.card is None:
             return [("", _PAGES.get(type(screen.stack.top), ""))], []
-        return title_of(self._standing(screen.card), clock, self._spell, columns)
+        title, right = title_of(self._standing(screen.card), clock, self._spell, columns)
+        if screen.card is self._only_card():
+            title = [("", only_marks(self._standing(screen.card))), *title]
+        return title, right
 
     def _detail(
         self, view: Detail, height: int, columns: int, clock: Clock

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from prompt_toolkit.utils import get_cwidth
 
-from crabhook.ui.full.panes.foot import KEPT_BEHIND
 from tests.support.sitting import Sitting, call, happening
 
 
@@ -99,14 +98,11 @@ def test_what_was_decided_is_not_pushed_away_by_what_agents_do() -> None:
     sitting.wait()
     sitting.press("d", "n", "o", "enter")
     sitting.desk.deliver(name)
-    for _ in range(9):
+    for _ in range(99):
         sitting.desk.ask(happening("PostToolUse", tool_name="Read", tool_input={"file_path": "a"}))
     news = "\n".join(sitting.rows_of_text()[-3:])
     assert "#1 Bash DENIED" in news
-    assert "Read" in news  # and of what goes on, the latest
-    for _ in range(KEPT_BEHIND):
-        sitting.desk.ask(happening("PostToolUse", tool_name="Read", tool_input={"file_path": "a"}))
-    assert "DENIED" not in "\n".join(sitting.rows_of_text()[-3:])
+    assert "Read" not in news
 
 
 def test_a_key_that_does_nothing_at_the_card_says_so() -> None:

@@ -156,6 +156,7 @@ def test_the_panel_that_keys_go_to_is_told_by_its_title_in_reverse_and_not_by_co
     for columns in (80, 160):
         sitting = Sitting(columns=columns)
         sitting.ask()
+        sitting.ask(session_id="another")
         for mode, said in ((["escape"], "Queue"), (["enter"], "#1 · Claude Code")):
             sitting.press(*mode)
             fronts = [

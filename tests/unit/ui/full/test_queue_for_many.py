@@ -54,8 +54,8 @@ def test_on_a_wide_screen_the_queue_stands_beside_the_card(columns: int, rows: i
 
 def test_a_card_alone_leaves_the_rows_to_itself() -> None:
     sitting = many(1)
-    assert listed(sitting) == [1]
-    assert sitting.rows_of_text()[3].startswith("├ #1 ")
+    assert listed(sitting) == []  # its title says what its row would
+    assert sitting.rows_of_text()[3].startswith("├ ▹ #1 ")
 
 
 def test_the_filter_narrows_with_each_letter_and_esc_shows_all() -> None:

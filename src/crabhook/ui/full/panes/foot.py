@@ -12,7 +12,6 @@ from crabhook.present.safe import Speller
 from crabhook.present.sentence import by_another
 from crabhook.present.summary import (
     as_allowed,
-    brief,
     is_question,
     machine,
     outcome,
@@ -41,7 +40,6 @@ _REFUSED = (
     "can invite you anew. q leaves"
 )
 _NEEDED = frozenset({"a", "d"})  # what allows and denies is on every bar
-KEPT_BEHIND = 20  # lines of what agents do, behind which what was decided keeps its row
 _MACHINE = 16  # cells at most for the machine of an event
 _SUBJECT = 16  # cells at least for the subject of an event, before its outcome
 _TYPED = 26  # columns at least of the typed line, of a row that is twice as wide
@@ -113,13 +111,10 @@ def _typed(screen: Screen, sheet: Sheet) -> tuple[Line, int]:
 
 
 def _feed(screen: Screen, count: int) -> list[FeedEntry]:
-    """Return the last lines of the feed; the ends of cards in words for people.
-
-    A running agent makes many events a second, so the outcomes of cards, acts of the desk and
-    alarms keep their rows for a while.
-    """
+    """Return the last lines of the feed; the ends of cards in words for people."""
     lines: list[FeedEntry] = []
-    for entry in _kept(screen.desk.feed(), count):
+    news = islice(filter(_is_news, reversed(screen.desk.feed())), count)
+    for entry in reversed([*news]):
         card = None if entry.number is None else screen.desk.card(entry.number)
         if card is not None and card.outcome:
             by, allowed = by_another(card, screen.desk, str, when=False), as_allowed(card)
@@ -132,18 +127,9 @@ def _feed(screen: Screen, count: int) -> list[FeedEntry]:
     return lines
 
 
-def _kept(feed: Sequence[FeedEntry], count: int) -> Sequence[FeedEntry]:
-    """Return the last lines in order; all rows but one are kept for important ones."""
-    begins = max(len(feed) - KEPT_BEHIND, 0)
-    ours = [  # the lines about a card, an act of the desk, or an error
-        place
-        for place, entry in enumerate(feed[begins:], begins)
-        if entry.number is not None or entry.alarm or not entry.event.platform
-    ]
-    kept = {*ours[-max(count - 1, 1) :]} if count else set[int]()
-    rest = (place for place in range(len(feed) - 1, -1, -1) if place not in kept)
-    kept.update(islice(rest, count - len(kept)))
-    return [feed[place] for place in sorted(kept)]
+def _is_news(entry: FeedEntry) -> bool:
+    """Whether a line tells a decision, an end, a note or an alarm; the rest only went by."""
+    return entry.number is not None or entry.alarm or bool(entry.text)
 
 
 def _doubt(question: str, room: int, most: int) -> list[Line]:
@@ -167,12 +153,12 @@ def feed_rows(
 def _feed_row(
     entry: FeedEntry, clock: Clock, columns: int, spell: Speller, machine_cells: int
 ) -> Line:
-    event, text, about_card = entry.event, entry.text or entry.outcome, entry.number is not None
+    event, text, about_card = entry.event, entry.text, entry.number is not None
     row: Line = [("dim", f" {clock.of_day(entry.at)} "), ("", fit(project(event, spell), 14) + " ")]
     if machine_cells:
         row.append(("", machine_cell(machine(event, spell), machine_cells) + " "))
-    name = f"#{entry.number}" if about_card else brief(event.name, spell)
-    row.append(("heading" if about_card else "dim", f"{name} "))
+    if about_card:
+        row.append(("heading", f"#{entry.number} "))
     if event.tool is not None:
         row.append(("", tool_label(event, spell) + " "))
     if not about_card and (subject := summary(event, spell)):

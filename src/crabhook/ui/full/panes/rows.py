@@ -4,7 +4,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import NamedTuple
 
 from crabhook.datatypes import Bounded, frozen
-from crabhook.model.card import Card, Level, State
+from crabhook.model.card import Card, FeedEntry, Level, State
 from crabhook.model.decision import Verdict
 from crabhook.present.body import server_asks
 from crabhook.present.past import look, look_of
@@ -17,6 +17,7 @@ from crabhook.present.summary import (
     agent_label,
     agent_name,
     as_allowed,
+    brief,
     is_command,
     is_plan,
     is_question,
@@ -281,3 +282,45 @@ def title_of(standing: CardRow, clock: Clock, spell: Speller, columns: int) -> t
     age = f"{ago(clock.now - card.asked_at)} · " if columns >= _ROOMY else ""
     end = "!" if left < URGENT else ""
     return title, [("dim", age), (time_look(left), f"{lasting(left)} left{end}")]
+
+
+def only_marks(standing: CardRow) -> str:
+    """Return the marks before a card's title where no row of a queue has them."""
+    _, risk = MARKS[standing.card.risk.level]
+    return "".join(f"{mark} " for mark in (standing.mark.strip(), risk) if mark)
+
+
+LAST_CALLS = 5  # of a card's session, in place of a queue of one card
+
+
+def calls_before(card: Card, feed: Sequence[FeedEntry]) -> Sequence[FeedEntry]:
+    """Return the last calls of the card's session that ended before it, the newest last."""
+    mine = card.event
+    calls: list[FeedEntry] = []
+    for entry in reversed(feed):
+        event = entry.event
+        whose = (event.platform, event.session, event.machine)
+        if event.tool is None or not entry.outcome:
+            continue
+        if whose == (mine.platform, mine.session, mine.machine):
+            calls.append(entry)
+        if len(calls) == LAST_CALLS:
+            break
+    return calls[::-1]
+
+
+def call_lines(
+    calls: Sequence[FeedEntry], clock: Clock, columns: int, spell: Speller
+) -> list[Line]:
+    """Return a row for each of a session's last calls: when, what, and what came of it."""
+    if not calls:
+        return [[("dim", "   nothing ran in this session before")]]
+    rows: list[Line] = []
+    for entry in calls:
+        event = entry.event
+        tool = "" if is_command(event) else tool_label(event, spell)
+        what = joined(tool, summary(event, spell), by=" ")
+        end = brief(entry.outcome, spell)
+        left: Line = [("dim", f"   {clock.of_day(entry.at)}  "), ("", what)]
+        rows.append(ends(left, [("dim", f"  {clip(end, columns // 3)} ")], columns))
+    return rows

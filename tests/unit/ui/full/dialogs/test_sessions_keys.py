@@ -78,7 +78,7 @@ def test_views_lead_to_each_other_and_none_decides(back: str) -> None:
     sitting.press("H", "a", "d", "p", "S", back)
     sitting.wait(10)
     assert not sitting.decided()
-    assert "Queue · " in sitting.text()
+    assert "What this session ran" in sitting.text()
 
 
 def test_a_note_and_a_stop_are_a_key_each() -> None:

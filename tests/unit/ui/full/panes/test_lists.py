@@ -13,6 +13,7 @@ from crabhook.present.phrases import Clock
 from crabhook.present.safe import safe
 from crabhook.ui.full.panes.foot import feed_rows
 from crabhook.ui.full.panes.rows import (
+    LAST_CALLS,
     WORDS_KEPT,
     CardRow,
     WordsOfCards,
@@ -109,19 +110,16 @@ def test_words_are_read_out_of_a_card_once() -> None:
 
 
 def test_the_feed_shows_the_last_lines_the_newest_last() -> None:
-    sitting = Sitting()
-    for number in range(5):
-        sitting.desk.ask(
-            {"hook_event_name": "Notification", "session_id": f"s{number}", "cwd": f"/p{number}"}
-        )
-    clock = Clock(sitting.desk.now(), 0)
+    entries = [
+        FeedEntry(0.0, Event("claude", "PreToolUse", cwd=f"/p{number}"), "denied: a rule")
+        for number in range(5)
+    ]
     rows = [
-        "".join(text for _, text in line)
-        for line in feed_rows(sitting.desk.feed(), clock, 80, 2, safe)
+        "".join(text for _, text in line) for line in feed_rows(entries, Clock(0.0, 0), 80, 2, safe)
     ]
     assert ["p3" in rows[0], "p4" in rows[1]] == [True, True]
-    assert "Notification" in rows[1]
-    assert feed_rows(sitting.desk.feed(), clock, 80, 0, safe) == []
+    assert "PreToolUse" not in rows[1]  # no name of a protocol
+    assert feed_rows(entries, Clock(0.0, 0), 80, 0, safe) == []
 
 
 @pytest.mark.parametrize(("alarm", "look"), [(True, "warning"), (False, "dim")])
@@ -141,22 +139,41 @@ def test_a_cards_news_is_told_by_its_number() -> None:
 
 
 @pytest.mark.parametrize(("name", "told"), OBSERVED)
-def test_what_went_by_shows_its_subject_and_its_outcome_and_not_a_bare_name(
-    name: str, told: tuple[str, ...]
-) -> None:
-    sitting = Sitting()
+def test_what_an_agent_does_unasked_is_no_news(name: str, told: tuple[str, ...]) -> None:
+    sitting = Sitting(columns=120)
     agent, _, sent = name.partition("/")
     sitting.desk.ask(json.loads(Path(f"tests/samples/{name}.json").read_text()), platform=agent)
-    (line,) = feed_rows(sitting.desk.feed(), Clock(sitting.desk.now(), 0), 120, 1, safe)
-    shown = "".join(text for _, text in line)
-    assert sent.partition("-")[0] in shown
-    assert all(word in shown for word in told)
+    foot = "\n".join(sitting.rows_of_text()[-5:])
+    assert sent.partition("-")[0] not in foot
+    assert not any(word in foot for word in told)
+
+
+def happened(sitting: Sitting, command: str, **fields: str) -> None:
+    sitting.desk.ask(call(hook_event_name="PostToolUse", tool_input={"command": command}, **fields))
+
+
+def test_beside_the_only_card_stand_the_last_calls_of_its_session() -> None:
+    sitting = Sitting(columns=120)
+    for number in range(LAST_CALLS + 2):
+        happened(sitting, f"make step{number}")
+    happened(sitting, "make elsewhere", session_id="another")
+    sitting.ask(tool_input={"command": "make now"})
+    shown = [row for row in sitting.rows_of_text() if "make " in row]
+    steps = [f"make step{number}" for number in range(2, LAST_CALLS + 2)]
+    assert [step for row, step in zip(shown, [*steps, "make now"], strict=True) if step in row] == [
+        *steps,
+        "make now",
+    ]
+    assert all("it ran" in row for row in shown[:-1])
+    sitting.ask(tool_input={"command": "make more"})
+    assert "make step" not in sitting.text()  # two cards are a queue again
+    assert "╭ Queue" in sitting.text()
 
 
 def test_a_secret_in_what_went_by_is_covered() -> None:
     sitting = Sitting(columns=120)
-    payload = call(tool_input={"command": f"curl -H 'Authorization: Bearer {'s3cr3t' * 6}' x"})
-    sitting.desk.ask({**payload, "hook_event_name": "PostToolUse"})
+    happened(sitting, f"curl -H 'Authorization: Bearer {'s3cr3t' * 6}' x")
+    sitting.ask()
     assert "it ran" in sitting.text()
     assert "s3cr3t" not in sitting.text()
 
