@@ -1,6 +1,7 @@
-"""README's pictures, still and moving, of the real program; run as a module it makes both.
+"""README's pictures, still and moving; run as a module it makes both.
 
-What is on the screen is the demo's, as pyte drew it.  Only the looks are this file's own: a
+The moving picture is the real demo's screen, as pyte drew it. The still is the queue of many
+agents, as the painter draws it.  Only the looks are this file's own: a
 terminal's letters as SVG, in one palette on a ground of its own, so that it can be read on a page
 of any colour.  The moving picture is a strip of frames behind a window, moved by CSS in steps:
 no script, nothing from elsewhere, and who wants no motion sees the still.
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 from crabhook.ui.text.width import cells
-from tests.docs.film import COLUMNS, ROWS, Frame, Program, play
+from tests.docs.film import COLUMNS, ROWS, Frame, Program, play, queue
 from tests.support.drawn_terminal import Look, Row
 
 if TYPE_CHECKING:
@@ -69,9 +70,8 @@ def moving(frames: Sequence[Frame]) -> str:
     return _svg(style, [f"<defs>{rows.defined()}</defs>", window, *strip, "</g></svg>"])
 
 
-def still(frames: Sequence[Frame]) -> str:
+def still(frame: Frame) -> str:
     """Return the still picture."""
-    frame = next(frame for frame in frames if frame.still)
     drawn = (f'<g transform="translate(0,{at * LINE})">{_row(row)}</g>' for at, row in _full(frame))
     return _svg("", ['<g class="frame">', *drawn, "</g>"])
 
@@ -110,7 +110,7 @@ def _full(frame: Frame) -> list[tuple[int, Row]]:
 
 
 def _seen(look: Look, text: str) -> bool:
-    return look.reverse or bool(text.strip())
+    return look.reverse or bool(look.ground) or bool(text.strip())
 
 
 def _row(row: Row) -> str:
@@ -123,16 +123,18 @@ def _row(row: Row) -> str:
 
 
 def _piece(look: Look, text: str, at: int) -> str:
-    letters = text if look.reverse else text.rstrip()
-    at += 0 if look.reverse else len(letters) - len(letters.lstrip())
-    letters = letters if look.reverse else letters.lstrip()
+    whole = look.reverse or bool(look.ground)
+    letters = text if whole else text.rstrip()
+    at += 0 if whole else len(letters) - len(letters.lstrip())
+    letters = letters if whole else letters.lstrip()
     x, length = f"{LEFT + at * CELL:.1f}", f"{cells(letters) * CELL:.1f}"
     colour = look.colour if look.colour in COLOURS else ""
     names = " ".join(filter(None, (look.bold and "b", look.italic and "i", colour)))
-    block = ""
+    block, ground = "", f"#{look.ground}" if look.ground else ""
     if look.reverse:
         names = f"{names} r"
         ground = COLOURS.get(look.colour, PLAIN)
+    if ground:
         block = f'<rect x="{x}" y="{TOP - 13}" width="{length}" height="{LINE}" fill="{ground}"/>'
     told = f' class="{names.strip()}"' if names else ""
     said = escape(letters, quote=False)
@@ -165,7 +167,7 @@ def make() -> None:
     """Play the demo as a person does, and write both pictures."""
     with Program(slowly=True) as program:
         frames = list(play(program))
-    STILL.write_text(still(frames), encoding="utf-8")
+    STILL.write_text(still(queue()), encoding="utf-8")
     MOVING.write_text(moving(frames), encoding="utf-8")
 
 

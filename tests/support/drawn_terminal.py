@@ -47,12 +47,16 @@ ALTERNATE = 1049
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How a letter looks: its colour by pyte's name ("default" is the terminal's own), and weight."""
+    """How a letter looks: its colour by pyte's name ("default" is the terminal's own), and weight.
+
+    `ground` is the colour behind the letter, as six hexadecimal digits; empty for the terminal's.
+    """
 
     colour: str = "default"
     bold: bool = False
     italic: bool = False
     reverse: bool = False
+    ground: str = ""
 
 
 Row = list[tuple[Look, str]]
@@ -83,7 +87,8 @@ def _row(cells: Mapping[int, Any], columns: int) -> Row:
     pieces: Row = []
     for at in range(columns):
         cell = cells[at]
-        look = Look(cell.fg, cell.bold, cell.italics, cell.reverse)
+        ground = cell.bg if len(cell.bg) == len("16181d") else ""
+        look = Look(cell.fg, cell.bold, cell.italics, cell.reverse, ground)
         if pieces and pieces[-1][0] == look:
             pieces[-1] = (look, pieces[-1][1] + cell.data)
         else:
