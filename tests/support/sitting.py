@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from crabhook.model.decision import Decision, Verdict
     from crabhook.ui.full.dialog import Dialog
     from crabhook.ui.full.dialogs.edit import Edit
-    from crabhook.ui.full.dialogs.mcp_form_state import FillIn
+    from crabhook.ui.full.dialogs.mcp_form import FillIn
     from crabhook.ui.full.dialogs.plan import PlanNotes
     from crabhook.ui.full.dialogs.question import Form
     from crabhook.ui.text.layout import Content

@@ -7,7 +7,7 @@ from typing import Any
 
 from crabhook.model.event import Event
 from crabhook.platforms import PLATFORMS
-from crabhook.ui.full.dialogs.mcp_form_state import FillIn, answered_form
+from crabhook.ui.full.dialogs.mcp_form import FillIn, answered_form
 
 SCHEMA = {"type": "object", "properties": {"stage": {"type": "string", "enum": ["test", "live"]}}}
 

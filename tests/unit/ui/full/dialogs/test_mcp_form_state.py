@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabhook.model.errors import DecisionError
-from crabhook.ui.full.dialogs.mcp_form_state import FillIn
+from crabhook.ui.full.dialogs.mcp_form import FillIn
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
