@@ -21,10 +21,10 @@ from crabhook.broker.pending import NO_CONNECTION
 from crabhook.broker.state import BrokerState
 from crabhook.model.actor import Actor, Ended, Follows, OrderKind, StandingOrder, TimeUp
 from crabhook.model.card import Card, Leg, State
-from crabhook.model.decision import Decided, Decision, Reply, Verdict
+from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event
-from crabhook.model.jsontext import Value
+from crabhook.model.jsontext import object_at
 from crabhook.model.order import Order
 from crabhook.model.session import SessionKey
 
@@ -178,14 +178,11 @@ def _remember_note(state: BrokerState, card: Card, decided: Decided) -> None:
     if decision.verdict is not Verdict.ALLOW or not decision.note:
         return
     write = state.platforms[card.event.platform].write
-    replies = (write(leg.event, decision) for leg in card.requests)
-    if not any("additionalContext" in _specific(reply) for reply in replies):
+    outputs = (write(leg.event, decision).output or {} for leg in card.requests)
+    if not any(
+        "additionalContext" in object_at(output, "hookSpecificOutput") for output in outputs
+    ):
         state.recent.remember_note(card.event, decided, state.now)
-
-
-def _specific(reply: Reply) -> Mapping[str, Value]:
-    specific = (reply.output or {}).get("hookSpecificOutput")
-    return specific if isinstance(specific, dict) else {}
 
 
 def left(state: BrokerState, fact: Left) -> list[Effect]:
