@@ -7,7 +7,7 @@ to the package, not to a file of the same name.
 import re
 from pathlib import Path
 
-import pytest
+from tests.support.rows import every_row
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "crabhook"
@@ -30,7 +30,7 @@ def modules(package: str) -> list[str]:
     return sorted(name for name in names if name not in {"__init__", "__main__"})
 
 
-@pytest.mark.parametrize("package", [one for one in packages() if modules(one)])
+@every_row("package", [one for one in packages() if modules(one)])
 def test_every_package_has_tests_that_import_it_or_the_package_that_speaks_for_it(
     package: str,
 ) -> None:

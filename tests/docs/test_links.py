@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
+from tests.support.rows import every_row
 
 ROOT = Path(__file__).parents[2]
 START = ROOT / "docs" / "README.md"
@@ -76,7 +76,7 @@ def reached(start: Path) -> set[Path]:
     return found
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@every_row("page", PAGES)
 def test_every_link_of_a_page_leads_to_a_file_and_to_a_heading_in_it(page: Path) -> None:
     assert dead(page) == []
 

@@ -3,10 +3,9 @@
 import re
 from pathlib import Path
 
-import pytest
-
 from crabhook.cli import parser_of
 from crabhook.cli.commands import COMMANDS, subcommands, words_of
+from tests.support.rows import every_row
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
@@ -14,7 +13,7 @@ COMMAND = re.compile(rf"\bcrabhook ({'|'.join(COMMANDS)})\b([^`|\n]*)")
 QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@every_row("page", PAGES)
 def test_every_option_that_a_page_gives_to_a_command_is_one(page: Path) -> None:
     known = {name: set(words_of(parser_of(name)[0])) for name in COMMANDS}
     for name, rest in COMMAND.findall(page.read_text(encoding="utf-8")):
@@ -25,7 +24,7 @@ def test_every_option_that_a_page_gives_to_a_command_is_one(page: Path) -> None:
 SPOKEN = re.compile(r"(?:`|\$ )crabhook ([a-z][a-z-]*)(?: ([a-z][a-z-]*))?")
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@every_row("page", PAGES)
 def test_every_command_that_a_page_names_is_one(page: Path) -> None:
     actions = {name: subcommands(parser_of(name)[0]) for name in COMMANDS} | {"help": {}}
     for name, action in SPOKEN.findall(page.read_text(encoding="utf-8")):
@@ -45,7 +44,7 @@ OF_OTHERS = {"CHANGELOG.md"}
 """Pages that name what was there once."""
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@every_row("page", PAGES)
 def test_every_file_that_a_page_names_is_there(page: Path) -> None:
     if page.name in OF_OTHERS:
         return

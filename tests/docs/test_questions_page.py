@@ -19,6 +19,7 @@ from crabhook.cli import parser_of
 from tests.support.isolation import ending_with_us
 from tests.support.plain_desk import CRABHOOK
 from tests.support.port import short_folder
+from tests.support.rows import every_row
 
 PAGE = Path(__file__).parents[2] / "docs" / "questions.md"
 TEXT = PAGE.read_text(encoding="utf-8")
@@ -110,7 +111,7 @@ class Home:
         return shown.decode(errors="replace")
 
 
-@pytest.mark.parametrize("command", [line for line in COMMANDS if line.startswith("crabhook ")])
+@every_row("command", [line for line in COMMANDS if line.startswith("crabhook ")])
 def test_a_command_is_one_that_there_is(command: str) -> None:
     _, name, *words = shlex.split(command)
     parser_of(name)[0].parse_args(words)

@@ -9,6 +9,7 @@ import pytest
 
 import crabhook
 from crabhook.data_files import names, tables
+from tests.support.rows import every_row
 
 SOURCE = Path(crabhook.__file__).parent
 KNOWN = {
@@ -61,7 +62,7 @@ NAMING = sorted(
 """All but those that hold sentences."""
 
 
-@pytest.mark.parametrize("file", NAMING, ids=lambda path: str(path.name))
+@every_row("file", NAMING)
 def test_no_list_of_names_holds_a_name_twice(file: Path) -> None:
     for text in texts(tables(str(file), file.stem)):
         if re.fullmatch(r"\s*(?:[\w.-]+\s+){3,}[\w.-]*[^\s.]\s*", text):  # no sentence

@@ -11,6 +11,7 @@ from crabhook.model.decision import Decision
 from crabhook.model.order import Order, OrderKind
 from crabhook.platforms import PLATFORMS
 from tests.support.playbook import ALLOW, DENY, Playbook, asking, bash, calling, prompt
+from tests.support.rows import every_row
 from tests.support.ruled import judge_by
 
 HOLD_STOP = Order(OrderKind.HOLD, name="Stop")
@@ -82,8 +83,8 @@ ASKED = '[[rule]]\nverdict = "ask-operator"\nmatch = "Bash(rm *)"\nnote = "look 
 GATE = "its hook is a gate, and no rule covers it"
 
 
-@pytest.mark.parametrize(
-    ("asked", "because"),
+@every_row(
+    "asked, because",
     [
         (bash("a", "rm x"), "rules.toml, line 1: ask-operator Bash(rm *) (look twice)"),
         (
@@ -104,18 +105,6 @@ GATE = "its hook is a gate, and no rule covers it"
             calling("a", {}, "t1", tool="ExitPlanMode"),
             "the agent itself asks",
         ),
-    ],
-    ids=[
-        "rule",
-        "protected",
-        "gate",
-        "dialog",
-        "companion",
-        "stop",
-        "hold",
-        "hold-all",
-        "companion-held",
-        "plan",
     ],
 )
 def test_a_card_says_why_it_is_here_and_says_it_again_after_a_restart(

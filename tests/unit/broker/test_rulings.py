@@ -16,6 +16,7 @@ from crabhook.model.order import Order, OrderKind
 from crabhook.platforms import PLATFORMS
 from crabhook.policy.rule import Rule, RuleVerdict, Ruling
 from tests.support.playbook import ALLOW, asking, bash, prompt
+from tests.support.rows import every_row
 
 
 def ruling(verdict: RuleVerdict | None, note: str = "") -> Ruling:
@@ -50,8 +51,8 @@ TRUST = Order(OrderKind.ALLOW_ALL, session="s", until=60.0)
 RULE = "rule {} Bash(x) (rules.toml, line 3)"
 
 
-@pytest.mark.parametrize(
-    ("verdict", "orders", "outcome"),
+@every_row(
+    "verdict, orders, outcome",
     [
         (RuleVerdict.DENY, (), "DENIED: " + RULE.format("deny")),
         (RuleVerdict.DENY, (AWAY,), "DENIED: " + RULE.format("deny")),
@@ -67,7 +68,6 @@ RULE = "rule {} Bash(x) (rules.toml, line 3)"
         (None, (), "card"),
         (None, (TRUST,), "ALLOWED: allow everything of this session"),
     ],
-    ids=str,
 )
 def test_rules_and_orders_have_their_order(
     verdict: RuleVerdict | None, orders: tuple[Order, ...], outcome: str
@@ -75,9 +75,9 @@ def test_rules_and_orders_have_their_order(
     assert told(verdict, *orders) == outcome
 
 
-@pytest.mark.parametrize("platform", ["claude", "codex"])
-@pytest.mark.parametrize(
-    ("verdict", "orders", "outcome"),
+@every_row("platform", ["claude", "codex"])
+@every_row(
+    "verdict, orders, outcome",
     [
         (RuleVerdict.DENY, (), "DENIED: " + RULE.format("deny")),
         (RuleVerdict.DENY, (AWAY,), "DENIED: " + RULE.format("deny")),
@@ -92,7 +92,6 @@ def test_rules_and_orders_have_their_order(
         (None, (HOLD,), "card"),
         (None, (HOLD, AWAY), ""),
     ],
-    ids=str,
 )
 def test_a_companion_does_what_rules_say_of_a_call_and_lets_the_others_pass_unseen(
     platform: str, verdict: RuleVerdict | None, orders: tuple[Order, ...], outcome: str

@@ -7,6 +7,7 @@ import pytest
 
 from crabhook.cli import main, parser_of
 from crabhook.cli.commands import COMMANDS, meant, servers, subcommands, words_of
+from tests.support.rows import every_row
 
 SERVERS = (
     *("team servers", "install claude --server", "status --server", "down --server"),
@@ -63,10 +64,9 @@ OPTIONS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("name", "place", "action"),
+@every_row(
+    "name, place, action",
     OPTIONS,
-    ids=[f"{name} {place} {a.dest}" for name, place, a in OPTIONS],
 )
 def test_what_an_option_does_not_take_is_refused_in_words(
     name: str, place: str, action: argparse.Action

@@ -12,6 +12,7 @@ from crabhook.model.actor import Role
 from crabhook.model.decision import Beside, Choices, Decision, Verdict, set_mode
 from crabhook.server.operators.rights import permission_of
 from crabhook.team.membership import NEEDS
+from tests.support.rows import every_row
 
 EVERYTHING = Choices(frozenset(Verdict), ~Beside.NOTHING)
 SUGGESTED = {"type": "addRules", "destination": "session", "behavior": "allow", "rules": []}
@@ -37,7 +38,7 @@ def test_names_ids_and_older_words_are_each_of_one_act() -> None:
     assert len(set(words)) == len(words)
 
 
-@pytest.mark.parametrize("act", OFFERED, ids=lambda act: act.id)
+@every_row("act", OFFERED)
 def test_the_role_of_an_act_is_what_the_server_asks_for(act: Act) -> None:
     assert NEEDS[permission_of(decided(act), ())] is act.role
     assert act.is_for("")
@@ -53,7 +54,7 @@ def test_an_act_of_an_admin_is_not_offered_to_a_decider() -> None:
     assert offered(call, Role.VIEWER) == []
 
 
-@pytest.mark.parametrize("act", OFFERED, ids=lambda act: act.id)
+@every_row("act", OFFERED)
 def test_an_act_fits_where_the_card_can_be_told_its_decision(act: Act) -> None:
     fits = [kind for kind in Kind if act.fits(Asked(EVERYTHING, kind, suggests=True))]
     assert set(fits) == act.kinds

@@ -5,11 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from string import Formatter
 
-import pytest
-
 from crabhook import doctor
 from crabhook.data_files import tables
 from crabhook.doctor.finding import Status
+from tests.support.rows import every_row
 
 FOLDER = Path(doctor.__file__).parent
 WORDS = tables(str(FOLDER / "finding.py"), "findings")
@@ -68,7 +67,7 @@ def test_every_finding_is_made_with_all_that_its_words_need() -> None:
                 assert wanted(id_, case) <= filled, (id_, case)
 
 
-@pytest.mark.parametrize(("id_", "case"), sorted(LISTED))
+@every_row("id_, case", sorted(LISTED))
 def test_the_words_of_a_finding_are_whole(id_: str, case: str) -> None:
     words = WORDS[id_][case]
     (status,) = set(words) - {"means", "advice"}

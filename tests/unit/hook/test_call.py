@@ -13,6 +13,7 @@ from crabhook.hook import call as codes
 from crabhook.hook.call import HookCall
 from crabhook.hook.wire import MalformedBytes, request_headers
 from tests.support.examples import examples
+from tests.support.rows import every_row
 
 HEADERS = request_headers("/s/M", "localhost", secure=False, token="", agent="crabhook/test")
 DATA, HEAD, PRIORITY, RESET, SETTINGS, PUSH, PING, GOAWAY, WINDOW, MORE = range(10)
@@ -181,8 +182,8 @@ def test_the_first_flight_asks_for_no_table_no_push_and_all_the_window() -> None
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("size", [0, 1, 16_379, 16_380, 200_000])
-@pytest.mark.parametrize("padding", [None, 0, 255])
+@every_row("size", [0, 1, 16_379, 16_380, 200_000])
+@every_row("padding", [None, 0, 255])
 def test_an_answer_arrives_whole(size: int, padding: int | None) -> None:
     call = HookCall(HEADERS, b"question")
     server = Server()
@@ -288,8 +289,8 @@ def test_a_reset_is_the_status_grpc_gives_it(code: int, status: int) -> None:
     assert call.status == status
 
 
-@pytest.mark.parametrize(
-    ("http", "status"),
+@every_row(
+    "http, status",
     [
         ("400", codes.INTERNAL),
         ("401", codes.UNAUTHENTICATED),
@@ -299,7 +300,7 @@ def test_a_reset_is_the_status_grpc_gives_it(code: int, status: int) -> None:
         ("302", codes.UNKNOWN),
     ],
 )
-@pytest.mark.parametrize("ended", [True, False])
+@every_row("ended", [True, False])
 def test_a_proxys_refusal_is_the_status_grpc_gives_it(
     *, http: str, status: int, ended: bool
 ) -> None:
@@ -398,7 +399,7 @@ MALFORMED_AFTER_ACCEPTANCE = {
 }
 
 
-@pytest.mark.parametrize("name", MALFORMED_BEFORE_ACCEPTANCE)
+@every_row("name", MALFORMED_BEFORE_ACCEPTANCE)
 def test_malformed_before_acceptance(name: str) -> None:
     call = greeted()
     with pytest.raises(MalformedBytes):
@@ -468,7 +469,7 @@ def test_what_is_still_said_about_the_first_question_changes_nothing(*, behind: 
     assert call.status == codes.OK
 
 
-@pytest.mark.parametrize(
+@every_row(
     "late",
     [
         frame(DATA, 0, 1, answer(b"yes")),
@@ -481,7 +482,7 @@ def test_what_is_still_said_about_the_first_question_changes_nothing(*, behind: 
         b"garbage" * 9,
     ],
 )
-@pytest.mark.parametrize("behind", [True, False])
+@every_row("behind", [True, False])
 def test_a_peer_that_loses_its_thread_is_malformed(late: bytes, *, behind: bool) -> None:
     call = answered(late if behind else b"")
     if behind:

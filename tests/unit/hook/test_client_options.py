@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from crabhook.hook import Options, read_options
 from crabhook.hook.wire import COMPANION, GATE
+from tests.support.rows import every_row
 from tests.unit.hook.peers import CONSOLE, environment, run_hook
 
 EXAMPLES = {
@@ -35,8 +36,8 @@ def test_told_nothing_it_has_its_defaults() -> None:
     assert (defaults.stance, defaults.problem) == (GATE, "")
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
-@pytest.mark.parametrize("joined", [True, False])
+@every_row("name", EXAMPLES)
+@every_row("joined", [True, False])
 def test_an_option_says_one_thing(*, name: str, joined: bool) -> None:
     attribute, text, value = EXAMPLES[name]
     options = read_options([f"{name}={text}"] if joined else [name, text], {})
@@ -69,8 +70,8 @@ def test_a_companion_says_so() -> None:
     assert read_options(["--companion"], {}).stance == COMPANION
 
 
-@pytest.mark.parametrize(
-    ("arguments", "problem"),
+@every_row(
+    "arguments, problem",
     [
         (["--srever", "x"], "there is no option '--srever'"),
         (["--server"], "--server needs a value, not ''"),

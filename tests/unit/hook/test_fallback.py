@@ -14,6 +14,7 @@ from crabhook.hook.fallback import KINDS, event_name, fall_back
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Event
 from crabhook.platforms import PLATFORMS
+from tests.support.rows import every_row
 from tests.unit.hook.peers import run_hook
 
 WISHES = ("pass", "ask", "deny")
@@ -90,8 +91,8 @@ def test_a_permission_request_is_denied_in_the_agents_own_words() -> None:
     assert code == 0
 
 
-@pytest.mark.parametrize(
-    ("wish", "payload"),
+@every_row(
+    "wish, payload",
     [
         *(("pass", event(name)) for name in ("PreToolUse", "PermissionRequest", *OTHER_EVENTS)),
         *(("ask", event(name)) for name in ("PermissionRequest", *OTHER_EVENTS)),
@@ -107,8 +108,8 @@ def test_everything_else_is_passed(wish: str, payload: bytes) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("problem", "remedy"),
+@every_row(
+    "problem, remedy",
     [
         ("unix:/s: No such file or directory", "start the operator's terminal: crabhook serve"),
         ("localhost:7: Connection refused", "start the operator's terminal: crabhook serve"),
@@ -150,8 +151,8 @@ def test_gemini_is_told_no_in_one_object_whatever_came(payload: bytes) -> None:
     assert (stdout, code) == ({"decision": "deny", "reason": stderr.removesuffix("\n")}, 0)
 
 
-@pytest.mark.parametrize(
-    ("wish", "payload"),
+@every_row(
+    "wish, payload",
     [
         *((wish, event("BeforeTool")) for wish in ("pass", "ask")),
         *((wish, b"no JSON") for wish in ("pass", "ask")),
@@ -163,8 +164,8 @@ def test_gemini_is_never_left_with_silence_and_never_told_to_ask(wish: str, payl
     assert (stdout, code) == ({}, 0)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("status", [None, 1, 16, 17, 999])
+@every_row("kind", KINDS)
+@every_row("status", [None, 1, 16, 17, 999])
 def test_what_went_wrong_is_one_line_that_no_terminal_obeys(kind: str, status: int | None) -> None:
     _, stderr, _ = fallen("pass", event("PreToolUse"), kind=kind, status=status)
     assert stderr.startswith("crabhook ")
@@ -269,8 +270,8 @@ def test_no_bytes_are_an_accident(payload: bytes) -> None:
     assert name == expected
 
 
-@pytest.mark.parametrize(
-    ("payload", "name"),
+@every_row(
+    "payload, name",
     [
         (rb'{"hook\u005fevent_name": "Pre\u0054oolUse"}', "PreToolUse"),
         (b'{"hook_event_name":"Stop","hook_event_name":"PreToolUse"}', "PreToolUse"),

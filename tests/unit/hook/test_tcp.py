@@ -14,6 +14,7 @@ import pytest
 from crabhook.hook import Options, Unanswered, sockets, tcp
 from tests.support.isolation import isolated, why_not, with_etc
 from tests.support.requirements import REQUIRED
+from tests.support.rows import every_row
 from tests.unit.hook.peers import (
     INSTALLED,
     PAYLOAD,
@@ -87,7 +88,7 @@ def test_a_name_for_loopback_that_leads_elsewhere_is_not_followed(
         ask(options_for("localhost:50051"))
 
 
-@pytest.mark.parametrize(
+@every_row(
     "server",
     ["nothing", "host:", ":50051", "host:0", "host:65536", "host:" + "9" * 5000, "host:-1", "host:x", "::1:50051",
      "[]:1", "http://127.0.0.1:1", "127.0.0.1:\uff11", "UNIX:/x"],

@@ -18,6 +18,7 @@ from crabhook.hook.wire import (
     request_headers,
 )
 from crabhook.v1 import permission_pb2 as pb
+from tests.support.rows import every_row
 
 TEXTS = st.text(max_size=300)
 
@@ -216,7 +217,7 @@ def test_the_static_table_is_the_standards() -> None:
         assert read_headers(bytes((0x80 | index,))) == {name: value}
 
 
-@pytest.mark.parametrize(
+@every_row(
     "block",
     [
         b"\x80",  # entry 0

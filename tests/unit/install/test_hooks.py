@@ -24,6 +24,7 @@ from crabhook.platforms.installation import (
     observed,
     waiting,
 )
+from tests.support.rows import every_row
 
 HOLDABLE = waiting(EVENTS)
 OBSERVED = {name: EVENTS[name].hook for name in observed(EVENTS)}
@@ -180,6 +181,6 @@ def test_an_entry_of_any_installation_is_ours(entry: Json) -> None:
     assert is_ours(entry)
 
 
-@pytest.mark.parametrize("entry", NOT_OURS)
+@every_row("entry", NOT_OURS)
 def test_an_entry_of_somebody_else_is_not_ours(entry: Json) -> None:
     assert not is_ours(entry)

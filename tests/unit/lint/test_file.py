@@ -6,10 +6,11 @@ import pytest
 
 from crabhook.lint.discover import MAX_BYTES, FileKind, kind_of, read_file, shebang
 from crabhook.lint.script import CannotReadError
+from tests.support.rows import every_row
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "kind"),
+@every_row(
+    "name, text, kind",
     [
         ("hook", "#!/usr/bin/env python3\n", FileKind.PYTHON),
         ("hook", "#!/usr/bin/env -S uv run --script\n", FileKind.PYTHON),

@@ -20,6 +20,7 @@ from crabhook.platforms.event_table import Protocol
 from crabhook.platforms.installation import Installation
 from crabhook.present.safe import safe
 from tests.support.examples import examples
+from tests.support.rows import every_row
 from tests.unit.lint.corpus import CASES, cases_for, gives, judged, report_of
 
 _WORDS = [
@@ -30,15 +31,15 @@ _WORDS = [
 _SCRIPT = '#!/usr/bin/env python3\nimport json, sys\njson.load(sys.stdin)["tool_input"]\n'
 
 
-@pytest.mark.parametrize("profile", list(PROFILES))
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@every_row("profile", list(PROFILES))
+@every_row("case", CASES)
 def test_a_file_of_the_corpus_gives_what_it_says_and_nothing_else(case: Path, profile: str) -> None:
     for path, one in judged(case, profile).items():
         assert one.given == one.wanted, path
     assert not report_of(case, profile).unread
 
 
-@pytest.mark.parametrize("rule", [rule.id for rule in TODAY.rules()])
+@every_row("rule", [rule.id for rule in TODAY.rules()])
 def test_every_rule_of_today_has_hooks_that_break_it_and_hooks_that_keep_it(rule: str) -> None:
     bad, good = cases_for(rule, "bad"), cases_for(rule, "good")
     assert bad

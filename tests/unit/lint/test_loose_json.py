@@ -2,12 +2,12 @@
 
 import json
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from crabhook.lint.loose_json import HOLE, read_object
 from crabhook.lint.script import UNKNOWN, SourcePlace, ValueShape
+from tests.support.rows import every_row
 
 
 def read(text: str) -> ValueShape | None:
@@ -62,7 +62,7 @@ def test_an_object_that_something_is_added_to_is_not_the_whole_of_it() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@every_row(
     "text",
     [
         "",

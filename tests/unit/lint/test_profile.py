@@ -2,11 +2,10 @@
 
 import re
 
-import pytest
-
 from crabhook.lint.rules import ALWAYS, PROFILES, STANDARD
 from crabhook.lint.rules.subjects import RULES as WORDS
 from crabhook.lint.script import LintRule, Severity
+from tests.support.rows import every_row
 
 RULES = list(dict.fromkeys(rule for profile in PROFILES.values() for rule in profile.rules()))
 
@@ -27,7 +26,7 @@ def test_an_id_names_one_rule() -> None:
     assert len({rule.id for rule in RULES}) == len(RULES)
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+@every_row("rule", RULES)
 def test_a_rule_says_what_it_comes_to_and_what_to_do(rule: LintRule) -> None:
     assert re.fullmatch(r"CH[01]\d\d|HP-\d{3}|HP-EVENT", rule.id)
     assert rule.title

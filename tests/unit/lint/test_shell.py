@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from crabhook.lint.script import UNKNOWN, CannotParseError, Language, SourcePlace, Written
 from crabhook.lint.shell import MAX_DEPTH, ShellTree, prints, read_shell
 from tests.support.examples import examples
+from tests.support.rows import every_row
 
 
 @pytest.mark.parametrize(
@@ -35,7 +36,7 @@ def test_an_answer_is_read_however_it_is_made(text: str) -> None:
     assert all(one.literal is UNKNOWN for one in shape.of("reason"))
 
 
-@pytest.mark.parametrize(
+@every_row(
     "text",
     [
         "x=$(echo '{}')",

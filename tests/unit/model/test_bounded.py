@@ -10,14 +10,15 @@ import pytest
 
 from crabhook.model.elicitation import check_content, is_quick
 from crabhook.model.errors import DecisionError
+from tests.support.rows import every_row
 
 
 def check(schema: Any, content: Any) -> None:
     check_content({"requested_schema": schema}, content)
 
 
-@pytest.mark.parametrize(
-    ("pattern", "text", "quick"),
+@every_row(
+    "pattern, text, quick",
     [
         ("^[a-z0-9-]+$", "x" * 1000, True),
         (r"^v\d+\.\d+\.\d+$", "v1.2.3", True),

@@ -4,6 +4,7 @@ import pytest
 
 from crabhook.model.actor import AnsweredAtAgent, Ended, EndReason, Nobody
 from crabhook.model.decision import Verdict, no_opinion
+from tests.support.rows import every_row
 
 
 @pytest.mark.parametrize("why", [*Ended, AnsweredAtAgent("it failed")])
@@ -12,7 +13,7 @@ def test_no_opinion_is_nobodys_and_never_an_allow(why: EndReason) -> None:
     assert (left.decision.verdict, left.by) == (Verdict.PASS, Nobody(why))
 
 
-@pytest.mark.parametrize("verdict", Verdict)
+@every_row("verdict", Verdict)
 def test_every_verdict_has_its_word_once_it_is_given(verdict: Verdict) -> None:
     assert verdict.done.isupper()
     assert len({one.done for one in Verdict}) == len(Verdict)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from crabhook.model.errors import DocumentError
 from crabhook.model.json_source import MAX_DEPTH, Json, Number, as_json, parse
+from tests.support.rows import every_row
 
 
 def plain(value: Json) -> object:
@@ -78,8 +79,8 @@ def test_what_the_json_module_refuses_is_refused(text: str) -> None:
         assert found == expected
 
 
-@pytest.mark.parametrize(
-    ("text", "complaint"),
+@every_row(
+    "text, complaint",
     [
         ('{\n  // ours\n  "a": 1}', "line 2, column 3: a comment"),
         ('{"a": 1, /* x */ "b": 2}', "line 1, column 10: a comment"),

@@ -24,6 +24,7 @@ from crabhook.model.jsontext import (
     pretty,
     start_of,
 )
+from tests.support.rows import every_row
 
 VALUES = st.recursive(
     st.none()
@@ -89,8 +90,8 @@ def test_any_bytes_are_an_object_or_a_payload_error(data: bytes) -> None:
     assert parse_object(compact(value).encode()) == value
 
 
-@pytest.mark.parametrize(
-    ("data", "words"),
+@every_row(
+    "data, words",
     [
         (b"", "not JSON"),
         (b"   ", "not JSON"),

@@ -22,6 +22,7 @@ from crabhook.model.question import (
     quote_label,
     read_questions,
 )
+from tests.support.rows import every_row
 
 SAMPLES = Path(__file__).parents[2] / "samples" / "claude"
 
@@ -249,8 +250,8 @@ def test_a_question_without_options_asks_for_own_words(options: Any) -> None:
 # What cannot be read or answered.
 
 
-@pytest.mark.parametrize(
-    ("tool_input", "words"),
+@every_row(
+    "tool_input, words",
     [
         (None, "not an object"),
         ([], "not an object"),

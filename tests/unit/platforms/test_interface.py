@@ -11,6 +11,7 @@ from crabhook.model.event import EndScope
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.event_table import Held
 from crabhook.platforms.interface import Platform
+from tests.support.rows import every_row
 
 DOORS: dict[str, int] = {
     **dict.fromkeys(
@@ -31,8 +32,8 @@ def test_a_dialect_is_found_under_its_own_name(name: str) -> None:
     assert PLATFORMS[name].name == name
 
 
-@pytest.mark.parametrize("door", DOORS)
-@pytest.mark.parametrize("name", PLATFORMS)
+@every_row("door", DOORS)
+@every_row("name", PLATFORMS)
 def test_a_dialect_has_every_door(name: str, door: str) -> None:
     assert len(inspect.signature(getattr(PLATFORMS[name], door)).parameters) == DOORS[door]
 

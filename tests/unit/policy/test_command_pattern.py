@@ -5,10 +5,11 @@ import pytest
 from crabhook.policy.command_pattern import command_pattern
 from crabhook.policy.shell.read import read_script
 from crabhook.policy.shell.unfold import BLANK, Reading
+from tests.support.rows import every_row
 
 
-@pytest.mark.parametrize(
-    ("pattern", "text", "covers"),
+@every_row(
+    "pattern, text, covers",
     [
         ("npm run build", "npm run build", True), ("npm run build", "npm run build x", False),
         ("npm run *", "npm run a", True), ("npm run *", "npm run", True), ("npm run *", "npm running", False),

@@ -8,6 +8,7 @@ from crabhook.model.event import Event
 from crabhook.policy.evaluate import Policy
 from crabhook.policy.protected import Protected
 from crabhook.policy.rule import RuleScope, RuleSet, RuleVerdict, Trust
+from tests.support.rows import every_row
 from tests.unit.policy.law import NOW, OPEN, bash, call, context, policy, rule, verdict
 
 
@@ -66,8 +67,8 @@ def test_a_rule_ends_when_it_expires() -> None:
     assert late is None
 
 
-@pytest.mark.parametrize(
-    ("scope", "holds"),
+@every_row(
+    "scope, holds",
     [
         (RuleScope(session=("s1",)), True),
         (RuleScope(session=("s2",)), False),

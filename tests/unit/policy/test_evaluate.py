@@ -10,6 +10,7 @@ from crabhook.policy.evaluate import FOLDERS, Policy
 from crabhook.policy.matcher import parse_matcher
 from crabhook.policy.protected import ENTRY_NAMES, Protected
 from crabhook.policy.rule import Rule, RuleSet, RuleVerdict
+from tests.support.rows import every_row
 from tests.unit.policy.law import OPEN, bash, call, context, policy, rule, verdict
 
 
@@ -55,7 +56,7 @@ def test_a_note_is_told_with_the_rule() -> None:
 HELD = ("/work/app/.env", "/work/app/src/a.py", "/work/app/lib/x/id.secret")
 
 
-@pytest.mark.parametrize(
+@every_row(
     "line",
     [
         "grep -r . .", "grep -rn TODO", "grep -R x *", "egrep --recursive x .", "grep -rne --include=*.py .", "grep -r x --include='*.py' --incl=.env .", "grep -r -- --include=*.py .",
@@ -72,7 +73,7 @@ def test_a_command_that_goes_into_a_folder_is_held_to_what_the_folder_holds(line
         assert verdict(law, bash(line), files=HELD[1:2]) == "allow"
 
 
-@pytest.mark.parametrize(
+@every_row(
     "line",
     [
         "grep -rn TODO src", "grep -rn TODO --include='*.py' .", "grep -rn TODO . --include=*.py", "grep TODO src/a.py", "rg TODO src", "rg -g '*.py' TODO", "rg --glob '*.py' TODO .",
@@ -92,7 +93,7 @@ IN_FOLDER = (
 )
 
 
-@pytest.mark.parametrize(
+@every_row(
     "line",
     [
         "cat *", "cat */*", "cat **/*", "head -n1 ./*", "for f in *; do cat $f; done", "grep x *", "unknown *", "cd lib && cat *", "rm *", "cp * /work/app/out", "git add *",
@@ -133,7 +134,7 @@ def test_what_wildcards_cannot_choose_is_no_question(line: str) -> None:
     assert verdict(law, bash(line), files=IN_FOLDER) in ("allow", OPEN)
 
 
-@pytest.mark.parametrize(
+@every_row(
     "line",
     [
         "cat $(ls -a)", "cat `ls -a`", "ls -a | xargs cat", "ls -a | xargs -n 1 cat", "ls -a | xargs -I{} cat {}", "find . -type f | xargs head", 'while read f; do cat "$f"; done < <(ls -a)',
@@ -146,7 +147,7 @@ def test_files_whose_names_another_command_prints_may_be_any_file_of_the_folder(
     assert verdict(law, bash(line), files=IN_FOLDER) != "allow"
 
 
-@pytest.mark.parametrize(
+@every_row(
     "line",
     [
         "find . -name '*.py' | xargs cat", "find . -name '*.py' | grep -v test | sort | xargs wc -l", "git ls-files '*.py' | xargs grep -n x", 'for f in $(find . -name "*.md"); do cat "$f"; done',

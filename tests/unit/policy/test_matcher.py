@@ -1,16 +1,15 @@
 """Matchers: names with wildcards, and what no matcher may do."""
 
-import pytest
-
 from crabhook.policy.matcher import InputMatcher, may_become, parse_matcher
 from crabhook.policy.paths import Bases, path_pattern
+from tests.support.rows import every_row
 from tests.unit.policy.law import allowing, bash, call, denying, verdict
 
 BASES = Bases("/home/dev", "/work/app", "/work/app", lambda path: path)
 
 
-@pytest.mark.parametrize(
-    ("glob", "pattern", "may"),
+@every_row(
+    "glob, pattern, may",
     [
         ("/home/dev/.ss*/a", "~/.ssh", True), ("/w/.e*", ".env", True), ("/w/.en?", ".env", True), ("/w/.[e]nv", ".env", True), ("/w/*", ".env", False),
         ("/w/*.env", ".env", False), ("/w/*", "secret", False), ("/w/s*", "secret", True), ("/w/s*/x", "secret/**", True), ("/w/x*", "secret", False),

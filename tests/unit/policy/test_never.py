@@ -1,10 +1,9 @@
 """Commands that no rule is made of."""
 
-import pytest
-
 from crabhook.policy.calls.read import read_call
 from crabhook.policy.matcher import parse_matcher
 from crabhook.policy.protected import is_never_remembered, reaches_never
+from tests.support.rows import every_row
 from tests.unit.policy.law import bash, context
 
 
@@ -14,7 +13,7 @@ def never(command: str) -> bool:
     return is_never_remembered(call)
 
 
-@pytest.mark.parametrize(
+@every_row(
     "command",
     [
         "rm -rf x", "rm -r x", "rm x -f", "rm /etc/x", "rm *", "sudo ls", "su", "doas ls", "curl x | sh", "curl x | bash -s", "wget -O- x | python3", "sh", "bash x",
@@ -28,7 +27,7 @@ def test_these_are_looked_at_each_time(command: str) -> None:
     assert never(command)
 
 
-@pytest.mark.parametrize(
+@every_row(
     "command",
     [
         "ls",
@@ -48,7 +47,7 @@ def test_these_may_be_remembered(command: str) -> None:
     assert not never(command)
 
 
-@pytest.mark.parametrize(
+@every_row(
     "pattern",
     [
         "python3 *", "python3.12 *", "/usr/bin/python3 *", ".venv/bin/python *", "node *", "bash *", "rm *", "rm -r *", "git *", "git push *", "git push origin *", "git branch *",
@@ -59,7 +58,7 @@ def test_these_arguments_left_open_would_take_in_what_no_rule_is_made_of(pattern
     assert reaches_never(parse_matcher(f"Bash({pattern})", restricts=False))
 
 
-@pytest.mark.parametrize(
+@every_row(
     "text",
     [
         "Bash(ls *)", "Bash(git log *)", "Bash(git status *)", "Bash(npm run build *)", "Bash(pytest *)", "Bash(find *)", "Bash(docker ps *)", "Bash(cargo test *)",

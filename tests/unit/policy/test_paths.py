@@ -9,14 +9,15 @@ from hypothesis import strategies as st
 from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
 from crabhook.policy.paths import Bases, NamedFile, PathSet, is_within, normal, path_pattern, place
+from tests.support.rows import every_row
 from tests.unit.policy.law import context
 
 BASES = Bases("/home/dev", "/work/app", "/work/app/sub", lambda path: path)
 HOME = "/home/dev"
 
 
-@pytest.mark.parametrize(
-    ("pattern", "path", "covers", "hits"),
+@every_row(
+    "pattern, path, covers, hits",
     [
         ("//etc/x", "/etc/x", True, True), ("//etc", "/etc/x/y", True, True), ("//etc/*", "/etc/x", True, True),
         ("//etc/x", "/work/etc/x", False, False), ("//**", "/a", True, True), ("//e*/x", "/etc/x", True, True),

@@ -8,13 +8,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from posixpath import basename, dirname, relpath
 
-import pytest
-
 from crabhook.config import own_places, program_places
 from crabhook.policy.evaluate import Policy
 from crabhook.policy.paths import Anchor, PathPattern
 from crabhook.policy.protected import ENTRIES, ENTRY_NAMES, Protected
 from crabhook.policy.rule import RuleSet
+from tests.support.rows import every_row
 from tests.unit.policy.law import HOME, PROJECT, bash, call, context, rule
 
 OWN, PROGRAM = "/run/user/1000/crabhook", "/opt/tools/crabhook"
@@ -90,7 +89,7 @@ def unasked(events: Iterator[object]) -> list[object]:
     return found
 
 
-@pytest.mark.parametrize("entry", ENTRY_NAMES)
+@every_row("entry", ENTRY_NAMES)
 def test_no_spelling_of_a_shell_line_writes_what_is_protected_unasked(entry: str) -> None:
     events = (
         bash(line)
@@ -100,7 +99,7 @@ def test_no_spelling_of_a_shell_line_writes_what_is_protected_unasked(entry: str
     assert [one.tool.input["command"] for one in unasked(events)] == []  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("entry", ENTRY_NAMES)
+@every_row("entry", ENTRY_NAMES)
 def test_no_file_tool_writes_what_is_protected_unasked(entry: str) -> None:
     spelled = (
         name
@@ -127,7 +126,7 @@ def test_no_file_tool_writes_what_is_protected_unasked(entry: str) -> None:
     assert unasked(events) == []
 
 
-@pytest.mark.parametrize("entry", ENTRY_NAMES)
+@every_row("entry", ENTRY_NAMES)
 def test_a_patch_of_what_is_protected_asks(entry: str) -> None:
     events = (
         call(
@@ -139,7 +138,7 @@ def test_a_patch_of_what_is_protected_asks(entry: str) -> None:
     assert unasked(events) == []
 
 
-@pytest.mark.parametrize(
+@every_row(
     "line",
     [
         "unzip a.zip -d ~",
@@ -161,7 +160,7 @@ def test_what_reaches_all_of_a_folder_asks_for_what_is_protected_in_it(line: str
     assert unasked(iter([bash(line)])) == []
 
 
-@pytest.mark.parametrize(
+@every_row(
     "line",
     [
         "pip uninstall -y crabhook",
@@ -191,7 +190,7 @@ def test_a_command_that_takes_the_guard_away_or_starts_code_later_asks(line: str
     assert unasked(iter([bash(line)])) == []
 
 
-@pytest.mark.parametrize(
+@every_row(
     "line",
     [
         "cat CLAUDE.md",

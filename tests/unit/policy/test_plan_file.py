@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from crabhook.model.event import Event
+from tests.support.rows import every_row
 from tests.unit.policy.law import HOME, OPEN, bash, call, context, policy, rule, verdict
 
 PLAN = f"{HOME}/.claude/plans/make-uploads-retry-sharded-scone.md"
@@ -40,7 +41,7 @@ def test_another_agents_mode_of_that_name_opens_nothing(platform: str) -> None:
     assert verdict(policy(ALL), replace(writing(), platform=platform)) == "ask-operator"
 
 
-@pytest.mark.parametrize(
+@every_row(
     "path",
     [
         f"{HOME}/.claude/settings.json",

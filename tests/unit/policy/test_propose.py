@@ -18,6 +18,7 @@ from crabhook.policy.propose import (
 )
 from crabhook.policy.protected import Protected
 from crabhook.policy.rule import RuleSet, RuleVerdict
+from tests.support.rows import every_row
 from tests.unit.policy.law import NOW, allowing, bash, call, context, verdict
 
 OF_A_SERVER = {"mcp_context": {"server_name": "a", "tool_name": "b"}}
@@ -31,8 +32,8 @@ def texts(event: Event) -> list[str]:
     return list(dict.fromkeys(" ".join(one.rule.texts) for one in proposals(event)))
 
 
-@pytest.mark.parametrize(
-    ("event", "offered"),
+@every_row(
+    "event, offered",
     [
         (bash("git log --oneline"), ["Bash(git log --oneline)", "Bash(git log *)"]),
         (bash("npm run build"), ["Bash(npm run build)", "Bash(npm run build *)"]),
@@ -74,7 +75,7 @@ def test_the_narrowest_is_for_this_session_and_the_widest_for_every_project() ->
     assert (scopes[-1].session, scopes[-1].project) == ((), ())
 
 
-@pytest.mark.parametrize(
+@every_row(
     "event",
     [
         bash("rm -rf x"), bash("sudo ls"), bash("curl x | sh"), bash("git push --force"), bash("ls; $x"), bash("ls `"), bash("cat ~/.ssh/id_rsa"), bash("echo a > ~/.bashrc"),

@@ -6,6 +6,7 @@ from crabhook.policy.evaluate import Policy
 from crabhook.policy.paths import Anchor, path_pattern
 from crabhook.policy.protected import ENTRIES, ENTRY_NAMES, Protected, ProtectedEntry
 from crabhook.policy.rule import RuleSet
+from tests.support.rows import every_row
 from tests.unit.policy.law import OPEN, bash, call, context, policy, rule, verdict
 
 SAMPLE = {
@@ -32,7 +33,7 @@ def test_every_entry_has_a_sample_here() -> None:
     assert set(SAMPLE) == set(ENTRY_NAMES)
 
 
-@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
+@every_row("entry", ENTRIES)
 def test_an_entry_holds_until_the_user_takes_it_off(entry: object) -> None:
     name = entry.name  # type: ignore[attr-defined]
     path = SAMPLE[name]
@@ -45,7 +46,7 @@ def test_an_entry_holds_until_the_user_takes_it_off(entry: object) -> None:
         assert verdict(policy(EVERYTHING), event) == ("ask-operator" if secret else "allow")
 
 
-@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
+@every_row("entry", ENTRIES)
 def test_every_pattern_of_an_entry_is_one_that_a_rule_could_write(entry: ProtectedEntry) -> None:
     for pattern in (*entry.paths.patterns, *entry.free.patterns):
         above = "" if pattern.anchor is Anchor.CWD else pattern.anchor.value
@@ -103,7 +104,7 @@ def test_other_tools_are_not_concerned() -> None:
     assert verdict(policy(), call("WebSearch", query=".env")) == OPEN
 
 
-@pytest.mark.parametrize(
+@every_row(
     "line",
     [
         "crabhook orders away",
@@ -132,7 +133,7 @@ WORDS = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@every_row(
     "line",
     [
         *(f"crabhook {words}" for words in WORDS),

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from crabhook.policy.rule import RuleFileError, RuleScope, RuleVerdict, Trust
 from crabhook.policy.rulefile import read_rules
 from tests.support.examples import examples
+from tests.support.rows import every_row
 
 WHOLE = """# mine
 unprotect = ["ci"]
@@ -62,8 +63,8 @@ def test_a_file_remembers_whose_it_is() -> None:
 GOOD = '[[rule]]\nverdict = "deny"\nmatch = "Bash"\n'
 
 
-@pytest.mark.parametrize(
-    ("text", "line", "what"),
+@every_row(
+    "text, line, what",
     [
         ("a = 1", 1, "there is no 'a'"), (GOOD + "\n[other]\nb = 1", 5, "there is no 'other'"),
         ("x y", 1, "not TOML"), (GOOD + "oops", 4, "not TOML"), ('[[rule]]\nverdict = "deny', 2, "not TOML"),

@@ -7,6 +7,7 @@ import pytest
 from crabhook.model.card import Level
 from crabhook.policy.propose import propose
 from crabhook.policy.protected import Protected, never_made, options_given
+from tests.support.rows import every_row
 from tests.unit.policy.law import allowing, bash, context, policy, rule
 
 ROOT = Path(__file__).parents[3]
@@ -51,7 +52,7 @@ def test_an_offered_rule_for_a_program_that_is_not_known_says_so() -> None:
     assert told[("Bash(frob x y)",)] == ()
 
 
-@pytest.mark.parametrize(
+@every_row(
     "text",
     [
         "Bash(git status *)", "Bash(git log *)", "Bash(git diff *)", "Bash(ls *)", "Bash(ls*)", "Bash(grep *)", "Bash(ruff check *)", "Bash(sort *)", "Bash(find *)", "Bash(frob)", "Bash(frob x)",
@@ -62,8 +63,8 @@ def test_of_an_everyday_rule_nothing_is_said(text: str) -> None:
     assert options_given(rule("allow", text)) == ()
 
 
-@pytest.mark.parametrize(
-    ("rule_", "line"),
+@every_row(
+    "rule_, line",
     [
         ("npm test *", "npm test -- --coverage --ci"), ("cargo build *", "cargo build --release --target x86_64-unknown-linux-gnu --features a"), ("pytest *", "pytest -q tests -k a"), ("git status *", "git status -sb"),
         ("go test *", "go test ./... -run TestX -count=1 -ldflags=-w"), ("gcc *", "gcc -Wall -Werror -O2 -std=c11 -Iinclude -o out/x x.c -lm"), ("rg *", "rg --pretty --pre-glob x y"), ("tar *", "tar --update -f a.tar b"),
@@ -77,8 +78,8 @@ def test_an_everyday_line_passes_the_star_of_its_rule(rule_: str, line: str) -> 
     )
 
 
-@pytest.mark.parametrize(
-    ("rule_", "line"),
+@every_row(
+    "rule_, line",
     [
         ("tar *", "tar xf a --use=x"), ("tar *", "tar xf a --use-compress-program=x"), ("tar *", "tar xf a --to-c=x"), ("tar *", "tar xf a --checkpoint-a=exec=x"), ("git clone *", "git clone --u=x a b"), ("git clone *", "git clone --upl x a b"),
         ("git grep *", "git grep --op=x a"), ("git fetch *", "git fetch --up x"), ("split *", "split --filter=x f"), ("split *", "split --fi x f"), ("install *", "install --strip-program=x -s a b"), ("install *", "install --strip-p x -s a b"),

@@ -11,10 +11,11 @@ from crabhook.policy.matcher import (
     ToolMatcher,
     parse_matcher,
 )
+from tests.support.rows import every_row
 
 
-@pytest.mark.parametrize(
-    ("text", "kind"),
+@every_row(
+    "text, kind",
     [
         ("Bash", ToolMatcher), ("Bash(*)", ToolMatcher), ("Bash()", ToolMatcher), ("Bash(npm run *)", CommandMatcher),
         ("Bash(a (b) c)", CommandMatcher), ("Read(~/a/**)", PathMatcher), ("Edit(/src/**)", PathMatcher),
@@ -48,8 +49,8 @@ def test_some_forms_may_only_deny_and_ask(text: str, kind: type) -> None:
             parse_matcher(text, restricts=False)
 
 
-@pytest.mark.parametrize(
-    ("text", "why"),
+@every_row(
+    "text, why",
     [
         ("", "not of the form"), ("Bash(", "not of the form"), ("Bash)a(", "not of the form"), ("Ba sh", "not of the form"),
         ("Write(a)", "written Edit"), ("NotebookEdit(a)", "written Edit"), ("Glob(a)", "written Read"), ("Grep(a)", "written Read"),

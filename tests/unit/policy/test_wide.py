@@ -3,10 +3,11 @@
 import pytest
 
 from crabhook.policy.protected import misread, never_made, options_given
+from tests.support.rows import every_row
 from tests.unit.policy.law import rule
 
 
-@pytest.mark.parametrize(
+@every_row(
     "text",
     [
         "Bash(rm -rf *)", "Bash(rm -rf build)", "Bash(/bin/rm -rf build)", "Bash(sudo *)", "Bash(git push *)", "Bash(git push)", "Bash(git *)", "Bash(python3 *)", "Bash(python3 -c x)",
@@ -20,7 +21,7 @@ def test_what_takes_in_a_command_that_no_rule_is_made_of_is_known(text: str) -> 
         assert never_made(rule(verdict, text)) == ()
 
 
-@pytest.mark.parametrize(
+@every_row(
     "text",
     [
         "Bash(timeout 5 rm *)", "Bash(timeout *)", "Bash(command rm *)", "Bash(nice rm -rf *)", "Bash(nice *)", "Bash(time rm -rf *)", "Bash(FOO=1 rm *)", "Bash(FOO=1 *)",
@@ -46,7 +47,7 @@ def test_a_colon_and_star_that_is_not_at_the_end_is_told_of(text: str) -> None:
     assert misread(rule("deny", "Bash(git push:*)", "Bash(ls *)", "Read(a:*b)")) == ()
 
 
-@pytest.mark.parametrize(
+@every_row(
     "text",
     [
         "Bash(ls *)", "Bash(ls*)", "Bash(git log *)", "Bash(npm run *)", "Bash(pytest -q)", "Bash(make)", "Bash(find *)", "Read(~/**)", "Edit(./**)", "WebFetch", "mcp__a", "Bash(git status)",
@@ -56,8 +57,8 @@ def test_what_takes_in_none_is_written_without_a_word(text: str) -> None:
     assert never_made(rule("allow", text)) == ()
 
 
-@pytest.mark.parametrize(
-    ("text", "option"),
+@every_row(
+    "text, option",
     [
         ("Bash(npm run *)", "--script-shell"), ("Bash(npm run build *)", "--prefix"), ("Bash(npm test:*)", "--script-shell"), ("Bash(make *)", "-C"), ("Bash(cargo test *)", "--config"),
         ("Bash(pytest *)", "--rootdir"), ("Bash(/usr/bin/npm run *)", "--script-shell"), ("Bash(timeout 5 npm run *)", "--prefix"), ("Bash(kubectl get *)", "--kubeconfig"), ("Bash(sqlite3 *)", ".shell"), ("Bash(yarn *)", "--cwd"),

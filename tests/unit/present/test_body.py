@@ -28,6 +28,7 @@ from crabhook.present.document import (
     TextChange,
     TextChanges,
 )
+from tests.support.rows import every_row
 
 PATH = {"file_path": "/a.py"}
 SIDES = {"old_string": "x", "new_string": "y"}
@@ -88,7 +89,7 @@ LEADS: dict[str, tuple[Any, tuple[Block, ...], set[str]]] = {
 }
 
 
-@pytest.mark.parametrize(("tool_input", "lead", "rest"), LEADS.values(), ids=LEADS)
+@every_row("tool_input, lead, rest", LEADS.values())
 def test_what_says_what_a_call_does_leads(
     tool_input: Any, lead: tuple[Block, ...], rest: set[str]
 ) -> None:
@@ -121,7 +122,7 @@ BLOCKS: dict[str, tuple[Any, tuple[Block, ...]]] = {
 }
 
 
-@pytest.mark.parametrize(("tool_input", "blocks"), BLOCKS.values(), ids=BLOCKS)
+@every_row("tool_input, blocks", BLOCKS.values())
 def test_each_block_stands_for_its_fields(tool_input: Any, blocks: tuple[Block, ...]) -> None:
     assert of(tool_input).blocks == blocks
 

@@ -5,11 +5,12 @@ import pytest
 from crabhook.present.cover import covered, masked
 from crabhook.secrets.find import find
 from crabhook.ui.text.rows import indented
+from tests.support.rows import every_row
 from tests.unit.secrets import corpus
 
 
-@pytest.mark.parametrize(
-    ("text", "secret"),
+@every_row(
+    "text, secret",
     [
         ('curl -H "PRIVATE-TOKEN: s3cr3tvalue" https://x', "s3cr3tvalue"),
         ("curl -b 'session=abc123def' https://x", "abc123def"),
@@ -51,8 +52,8 @@ def test_a_quoted_secret_is_covered_with_its_blanks_where_a_shell_sees_one_value
     assert masked(line) == shown
 
 
-@pytest.mark.parametrize(
-    ("text", "hidden"),
+@every_row(
+    "text, hidden",
     [
         # What is run, however it is made to look like a value.
         ('eval TOKEN="x rm -rf /"', "rm -rf /"),

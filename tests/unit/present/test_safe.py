@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import unicodedata
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from crabhook.present.safe import TAB, hidden, runs_leftward, safe, safe_lines
+from tests.support.rows import every_row
 
 NEVER = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
@@ -31,8 +31,8 @@ def test_different_texts_never_look_the_same(text: str) -> None:
     assert (safe(text) == text) == text.isprintable()
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
+@every_row(
+    "text, said",
     [
         ("ls -l", "ls -l"),
         ("日本 שלום é", "日本 שלום é"),

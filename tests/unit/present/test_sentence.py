@@ -20,6 +20,7 @@ from crabhook.present.summary import LONGEST, agent_name
 from crabhook.vocabulary import vocabulary
 from tests.support.desk import PlayedDesk
 from tests.support.plain_sitting import sample
+from tests.support.rows import every_row
 
 HELD = ("Stop", "PermissionDenied", "PostToolUse", "UserPromptSubmit")
 
@@ -36,8 +37,8 @@ def call(tool: str, given: Any) -> Card:
     return card("PreToolUse-Bash", tool_name=tool, tool_input=given)
 
 
-@pytest.mark.parametrize(
-    ("asked", "short", "whole"),
+@every_row(
+    "asked, short, whole",
     [
         (
             call("Bash", {"command": "rm -rf build && npm ci"}),

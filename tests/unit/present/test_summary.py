@@ -23,14 +23,15 @@ from crabhook.present.summary import (
     tool_label,
 )
 from crabhook.ui.text.width import safe_ascii
+from tests.support.rows import every_row
 
 
 def event(tool: str = "Bash", tool_input: Any = None, **fields: Any) -> Event:
     return Event("claude", "PreToolUse", tool=ToolCall(tool, tool_input), **fields)
 
 
-@pytest.mark.parametrize(
-    ("tool", "tool_input", "said"),
+@every_row(
+    "tool, tool_input, said",
     [
         ("Bash", {"command": "ls -l", "description": "list"}, "ls -l"),
         ("Bash", {"command": "a\nb"}, "a␊b"),

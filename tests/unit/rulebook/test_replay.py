@@ -2,13 +2,13 @@
 
 from datetime import timedelta
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from crabhook.model.wording import CRABHOOK
 from crabhook.policy.rule import RuleScope
 from crabhook.rulebook.history import ChangeKind, replay
+from tests.support.rows import every_row
 from tests.unit.policy.law import NOW, bash, rule
 from tests.unit.rulebook.pasts import past, under
 
@@ -23,8 +23,8 @@ LAW = under(
 )
 
 
-@pytest.mark.parametrize(
-    ("command", "was", "by", "edited", "kind"),
+@every_row(
+    "command, was, by, edited, kind",
     [
         ("ls", "allow", "operator", False, None),
         ("ls", "deny", "operator", False, ChangeKind.OVERRULED),

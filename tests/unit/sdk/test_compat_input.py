@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from crabhook.sdk.compat import HookInput, NormalizedEvent, normalize_input
 from crabhook.sdk.event import Platform
+from tests.support.rows import every_row
 from tests.unit.sdk import samples
 
 JSON = st.recursive(
@@ -46,9 +47,7 @@ def test_006_4_whatever_text_is_on_standard_input_is_read(text: str, platform: P
     assert isinstance(normalize_input(text, platform), HookInput)
 
 
-@pytest.mark.parametrize(
-    "text", ["", " ", "{", '{"a": ', "nonsense", "[1]", '"a"', "7", "null", "[" * 100_000]
-)
+@every_row("text", ["", " ", "{", '{"a": ', "nonsense", "[1]", '"a"', "7", "null", "[" * 100_000])
 def test_006_4_empty_or_broken_json_is_an_empty_dict(text: str) -> None:
     read = normalize_input(text, Platform.CLAUDE)
     assert read.raw_input == {}
@@ -61,7 +60,7 @@ def test_006_4_an_unknown_event_is_after_agent(name: object) -> None:
     assert read.event is NormalizedEvent.AFTER_AGENT
 
 
-@pytest.mark.parametrize(("platform", "name"), samples.ALL)
+@every_row("platform, name", samples.ALL)
 def test_006_4_every_recorded_input_is_read_and_kept(platform: str, name: str) -> None:
     recorded = samples.raw(platform, name)
     read = normalize_input(samples.text(platform, name), Platform(platform))

@@ -14,6 +14,7 @@ from crabhook.sdk.compat import (
     denormalize_output,
 )
 from crabhook.sdk.event import Platform
+from tests.support.rows import every_row
 
 CLAUDE, GEMINI, CODEX = Platform
 STOP, CALL = NormalizedEvent.AFTER_AGENT, NormalizedEvent.BEFORE_TOOL
@@ -72,8 +73,8 @@ def test_006_5_output_is_suppressed_when_asked() -> None:
     assert said(HookOutput(suppress_output=True)) == {"suppressOutput": True}
 
 
-@pytest.mark.parametrize("platform", [CLAUDE, CODEX])
-@pytest.mark.parametrize("event", NormalizedEvent)
+@every_row("platform", [CLAUDE, CODEX])
+@every_row("event", NormalizedEvent)
 def test_006_6_context_on_claude_is_a_system_message_but_at_the_start(
     platform: Platform, event: NormalizedEvent
 ) -> None:
@@ -92,8 +93,8 @@ def test_006_6_context_on_gemini_is_additional_context_on_every_event(
     assert said(HookOutput(context="c"), GEMINI, event) == {"hookSpecificOutput": specific}
 
 
-@pytest.mark.parametrize("platform", Platform)
-@pytest.mark.parametrize("event", NormalizedEvent)
+@every_row("platform", Platform)
+@every_row("event", NormalizedEvent)
 def test_006_7_nothing_said_is_an_empty_object(platform: Platform, event: NormalizedEvent) -> None:
     assert denormalize_output(HookOutput(), platform, event) == "{}"
 

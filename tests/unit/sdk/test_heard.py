@@ -13,6 +13,7 @@ from crabhook.platforms.claude.events import read_event as read_house
 from crabhook.platforms.claude.write import write as house_write
 from crabhook.sdk import EVENTS, Answer, Platform, heard, read_event
 from crabhook.sdk.dialects import write
+from tests.support.rows import every_row
 from tests.unit.sdk.dialects.test_claude import EXTRAS, approving, as_decision, sayable
 
 INPUT = {"command": "ls"}
@@ -23,7 +24,7 @@ def on_the_wire(output: Any, stderr: str = "", code: int = 0) -> Wire:
     return Wire(stdout, stderr.encode(), code)
 
 
-@pytest.mark.parametrize("name", CLAUDES)
+@every_row("name", CLAUDES)
 def test_whatever_the_server_writes_is_heard_as_decided_and_said_again_to_the_letter(
     name: str,
 ) -> None:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from crabhook.model.errors import PayloadError
 from crabhook.sdk import EVENTS, Event, Platform, Unknown, find_platform, read_event
 from crabhook.sdk.event import Anything, Flag, Number, Object, Objects, Text
+from tests.support.rows import every_row
 from tests.unit.sdk import samples
 
 JSON = st.recursive(
@@ -20,7 +21,7 @@ NAMES = sorted({name for kinds in EVENTS.values() for name in kinds})
 KEYS = ["tool_name", "tool_input", "turn_id", "timestamp", "transcript_path", "permission_mode"]
 
 
-@pytest.mark.parametrize(("platform", "name"), samples.ALL)
+@every_row("platform, name", samples.ALL)
 def test_the_platform_of_every_recorded_input_is_found(platform: str, name: str) -> None:
     recorded = samples.text(platform, name).encode()
     event = read_event(recorded)
@@ -29,8 +30,8 @@ def test_the_platform_of_every_recorded_input_is_found(platform: str, name: str)
     assert type(event) is type(read_event(recorded, platform))
 
 
-@pytest.mark.parametrize(
-    ("platform", "raw"),
+@every_row(
+    "platform, raw",
     [
         ("claude", {"hook_event_name": "SessionEnd"}),
         ("gemini", {"hook_event_name": "SessionEnd", "timestamp": "2026-11-21T20:45:30.874Z"}),
@@ -45,7 +46,6 @@ def test_the_platform_of_every_recorded_input_is_found(platform: str, name: str)
         ("claude", {"hook_event_name": "PreToolUse", "permission_mode": "default"}),
         ("gemini", {"hook_event_name": "Teleport", "timestamp": "t"}),
     ],
-    ids=str,
 )
 def test_one_sign_is_enough_to_tell_whose_event_it_is(platform: str, raw: dict[str, Any]) -> None:
     assert find_platform(raw) == platform

@@ -21,6 +21,7 @@ from crabhook.sdk import (
     respond,
     running,
 )
+from tests.support.rows import every_row
 from tests.unit.sdk import samples
 
 CALL = samples.text("claude", "PreToolUse-Bash").encode()
@@ -74,14 +75,14 @@ def test_the_first_answer_counts_and_no_handler_is_called_after_it() -> None:
     assert respond(CALL) == Reply()
 
 
-@pytest.mark.parametrize(("platform", "name"), samples.ALL)
+@every_row("platform, name", samples.ALL)
 def test_006_10_every_recorded_input_is_passed_with_no_opinion(platform: str, name: str) -> None:
     reply = respond(samples.text(platform, name).encode(), silent)
     assert reply == Reply({} if platform == "gemini" else None)
 
 
-@pytest.mark.parametrize("on_error", ["pass", "deny"])
-@pytest.mark.parametrize(("platform", "name"), samples.ALL)
+@every_row("on_error", ["pass", "deny"])
+@every_row("platform, name", samples.ALL)
 def test_006_9_a_failing_hook_never_sends_an_agent_round_in_circles(
     platform: str, name: str, on_error: Any
 ) -> None:
@@ -190,8 +191,8 @@ def test_006_4_a_broken_input_is_never_taken_for_an_event(payload: bytes) -> Non
         assert "cannot read its input" in closed.stderr
 
 
-@pytest.mark.parametrize("number", [b"NaN", b"1e999", b"[" * 300 + b"]" * 300])
-@pytest.mark.parametrize("name", [n for kinds in EVENTS.values() for n in kinds])
+@every_row("number", [b"NaN", b"1e999", b"[" * 300 + b"]" * 300])
+@every_row("name", [n for kinds in EVENTS.values() for n in kinds])
 def test_an_input_past_bounds_is_refused_as_its_event_is(name: str, number: bytes) -> None:
     payload = b'{"n":%s,"hook_event_name":"%s"}' % (number, name.encode())
     reply = respond(payload, on_error="deny")

@@ -4,12 +4,12 @@ import re
 from itertools import pairwise
 from random import Random
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crabhook.secrets.context import SecretSpan, lowered, places, united
 from crabhook.secrets.find import _FORMATS, _SHAPES, known_in
+from tests.support.rows import every_row
 
 _SPANS = st.lists(
     st.tuples(st.integers(0, 30), st.integers(1, 9), st.sampled_from("abc")).map(
@@ -44,7 +44,7 @@ def test_united_spans_are_named_after_the_one_that_was_listed_first() -> None:
     ]
 
 
-@pytest.mark.parametrize("form", range(len(_FORMATS)))
+@every_row("form", range(len(_FORMATS)))
 def test_what_has_a_vendors_shape_is_found_whichever_of_its_two_patterns_is_asked(
     form: int,
 ) -> None:

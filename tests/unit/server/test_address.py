@@ -13,6 +13,7 @@ from crabhook.server.address import (
     default_address,
     parse_address,
 )
+from tests.support.rows import every_row
 
 
 @pytest.mark.parametrize(
@@ -36,8 +37,8 @@ def test_a_sockets_path_is_made_absolute(text: str) -> None:
     assert str(parse_address(text)).startswith("unix:/")
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
+@every_row(
+    "text, words",
     [
         ("", "no address"),
         ("localhost", "no address"),

@@ -24,6 +24,7 @@ from crabhook.model.jsontext import compact, parse_object
 from crabhook.model.wording import who, why
 from crabhook.store.actors import actor_data, actor_in, end_data, end_in
 from tests.support.actors import ACTORS, ENDS
+from tests.support.rows import every_row
 
 
 @given(ACTORS)
@@ -38,8 +39,8 @@ def test_how_a_wait_ended_comes_back_from_the_record(end: EndReason) -> None:
     assert end_in(body) == end
 
 
-@pytest.mark.parametrize(
-    ("body", "actor"),
+@every_row(
+    "body, actor",
     [
         ({"by": "operator", "where": "the desk"}, UNKNOWN),
         ({"by": "rule deny Bash (a, line 1)", "rule": "rule deny Bash (a, line 1)"},

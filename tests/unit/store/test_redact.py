@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from crabhook.model.jsontext import compact
 from crabhook.store.redact import MAX_TEXT, MAX_VALUE, Redactor
+from tests.support.rows import every_row
 from tests.unit.secrets import corpus
 from tests.unit.secrets.corpus import Sample
 
@@ -42,31 +43,25 @@ def test_the_corpus_is_large_enough_to_mean_something() -> None:
     assert all(sample.secrets for sample in SECRETS)
 
 
-@pytest.mark.parametrize(
-    "sample", SECRETS, ids=lambda sample: f"{sample.kind}-{sample.text[:24]!r}"
-)
+@every_row("sample", SECRETS)
 def test_of_a_secret_nothing_is_left_but_its_mark(sample: Sample) -> None:
     clean = redactor.text(sample.text)
     assert not [secret for secret in sample.secrets if secret in clean]
     assert sample.kind in {kind for kind, _, _ in MARK.findall(clean)}
 
 
-@pytest.mark.parametrize(
-    "sample", SECRETS, ids=lambda sample: f"{sample.kind}-{sample.text[:24]!r}"
-)
+@every_row("sample", SECRETS)
 def test_a_secret_deep_in_json_is_found_in_values_and_in_names(sample: Sample) -> None:
     clean = compact(redactor.value({"a": [{"b": sample.text}], sample.text: 1}))
     assert not [secret for secret in sample.secrets if secret in clean]
 
 
-@pytest.mark.parametrize(
-    "sample", INNOCENT, ids=lambda sample: f"{sample.kind}-{sample.text[:24]!r}"
-)
+@every_row("sample", INNOCENT)
 def test_innocent_text_stays_as_it_is(sample: Sample) -> None:
     assert redactor.text(sample.text) == sample.text
 
 
-@pytest.mark.parametrize("line", corpus.commands())
+@every_row("line", corpus.commands())
 def test_no_password_that_a_line_gives_to_a_program_or_a_file_stays(line: str) -> None:
     samples = corpus.with_passwords(line)
     assert samples
@@ -206,8 +201,8 @@ def test_no_text_makes_redacting_slow(hostile: str) -> None:
     assert redactor.text(clean) == clean
 
 
-@pytest.mark.parametrize(
-    ("text", "clean"),
+@every_row(
+    "text, clean",
     [
         ('curl -u "user:two words" https://x', 'curl -u "user:#" https://x'),
         ("curl --user 'user:it is \"mine\"' https://x", "curl --user 'user:#' https://x"),

@@ -28,6 +28,7 @@ from crabhook.supervisor.reviewers import (
     read_finding,
 )
 from crabhook.supervisor.running import read_all
+from tests.support.rows import every_row
 
 STOP = read(b'{"hook_event_name": "Stop", "last_assistant_message": "\xc3\xa9\\ud800"}')
 REVIEW = Review(STOP, Occasion.STOP, "s", 1, 20)
@@ -52,7 +53,7 @@ def test_a_verdict_is_read_as_it_was_printed(allow: bool, feedback: str) -> None
     assert read_finding(printed) == ReviewResult(allow, feedback)
 
 
-@pytest.mark.parametrize(
+@every_row(
     "printed",
     [
         b"",

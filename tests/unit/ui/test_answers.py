@@ -11,6 +11,7 @@ from crabhook.model.decision import Decision, Verdict
 from crabhook.store.commit import Commit
 from crabhook.ui.answers import SPARE, Answers, Seen
 from tests.support.offering import BOTH, NARROW
+from tests.support.rows import every_row
 from tests.support.sitting import Sitting, call
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def desk_with(cards: int = 1) -> tuple[Sitting, Giving]:
     return sitting, Giving(sitting, take_back=0.6)
 
 
-@pytest.mark.parametrize("verdict", Verdict)
+@every_row("verdict", Verdict)
 def test_every_verdict_is_held_for_the_moment_and_then_sent(verdict: Verdict) -> None:
     sitting, answers = desk_with()
     decision = Decision(verdict, reason="no")
@@ -95,8 +96,8 @@ STRICTER = [
 ]
 
 
-@pytest.mark.parametrize("given", range(len(STRICTER)))
-@pytest.mark.parametrize("held", range(len(STRICTER)))
+@every_row("given", range(len(STRICTER)))
+@every_row("held", range(len(STRICTER)))
 def test_only_a_stricter_answer_replaces_a_held_one(held: int, given: int) -> None:
     sitting, answers = desk_with()
     answers.to([sitting.card], STRICTER[held])

@@ -19,14 +19,15 @@ from crabhook.model.actor import (
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.event import Event, ToolCall
 from crabhook.ui.day_counts import NO_OPINION, DayCounts, counted_as
+from tests.support.rows import every_row
 
 
 def call(tool: str = "Bash") -> Event:
     return Event("claude", "PreToolUse", tool=ToolCall(tool, {}))
 
 
-@pytest.mark.parametrize(
-    ("tool", "decision", "by", "word"),
+@every_row(
+    "tool, decision, by, word",
     [
         ("Bash", Decision(Verdict.ALLOW), OWNER, "allowed"),
         ("Bash", Decision(Verdict.DENY, reason="no"), OWNER, "denied"),

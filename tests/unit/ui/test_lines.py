@@ -14,6 +14,7 @@ import pytest
 from crabhook.ui.commands.parse import parse
 from crabhook.ui.commands.words import MAX_LINE, LineError
 from crabhook.ui.terminal import LineWriter, fold, read_lines
+from tests.support.rows import every_row
 
 
 class Descriptors:
@@ -216,7 +217,7 @@ def test_wide_letters_count_twice_when_a_line_is_folded() -> None:
     assert list(fold("", 8)) == [""]
 
 
-@pytest.mark.parametrize("columns", range(20, 50))
+@every_row("columns", range(20, 50))
 def test_lines_for_a_person_are_folded_between_words_and_lose_no_letter(columns: int) -> None:
     line = "the quick brown fox jumps over the lazy dog " + "x" * 90 + " 日本語 again"
     first, *rest = fold(line, columns, words=True)

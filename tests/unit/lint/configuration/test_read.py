@@ -17,6 +17,7 @@ from crabhook.lint.configuration.read import (
 )
 from crabhook.lint.script import START, SourcePlace
 from crabhook.model.jsontext import Value
+from tests.support.rows import every_row
 
 
 def read(text: str, agent: str = "claude") -> Configuration:
@@ -67,8 +68,8 @@ def test_handlers_are_read_with_their_event_and_matcher() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("text", "told", "column"),
+@every_row(
+    "text, told, column",
     [
         ("[]", "the whole file is not an object", 1),
         ('{"hooks": []}', '"hooks" is not an object', 11),

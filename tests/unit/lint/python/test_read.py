@@ -18,6 +18,7 @@ from crabhook.lint.script import (
     Written,
 )
 from tests.support.examples import examples
+from tests.support.rows import every_row
 
 HEAD = "import json, os, sys, time, subprocess\n"
 
@@ -39,7 +40,7 @@ def only_exit(body: str) -> Exit:
 # --- answers: written, follow, shapes
 
 
-@pytest.mark.parametrize(
+@every_row(
     "body",
     [
         'print(json.dumps({"decision": "block"}))',
@@ -126,8 +127,8 @@ def test_plain_text_before_an_answer_is_seen_only_where_it_surely_comes_before()
 # --- exits
 
 
-@pytest.mark.parametrize(
-    ("body", "code"),
+@every_row(
+    "body, code",
     [
         ("sys.exit()", 0),
         ("sys.exit(None)", 0),
@@ -201,8 +202,8 @@ def test_where_the_input_comes_from_is_known(body: str, source: Source) -> None:
     assert [one.source for one in script(body).readings] == [source]
 
 
-@pytest.mark.parametrize(
-    ("body", "guarded"),
+@every_row(
+    "body, guarded",
     [
         ("json.load(sys.stdin)", False),
         ("try:\n    json.load(sys.stdin)\nexcept Exception:\n    pass", True),

@@ -10,6 +10,7 @@ from crabhook.model.event import Event, ToolCall
 from crabhook.platforms.claude.events import EVENTS
 from crabhook.platforms.claude.write import check
 from crabhook.platforms.event_table import Also
+from tests.support.rows import every_row
 
 HELD = {"PreToolUse", "PermissionRequest"}
 
@@ -29,8 +30,8 @@ class _Unwritable:
 UNWRITABLE = _Unwritable()
 
 
-@pytest.mark.parametrize("name", sorted(HELD))
-@pytest.mark.parametrize(
+@every_row("name", sorted(HELD))
+@every_row(
     "decision",
     [
         Decision(Verdict.ALLOW),
@@ -40,15 +41,14 @@ UNWRITABLE = _Unwritable()
         Decision(Verdict.PASS),
         Decision(Verdict.PASS, reason="r"),
     ],
-    ids=repr,
 )
 def test_a_held_event_takes_every_verdict(decision: Decision, name: str) -> None:
     check(event(name, tool_input={"command": "y"}), decision)
 
 
-@pytest.mark.parametrize("name", sorted(HELD))
-@pytest.mark.parametrize(
-    ("decision", "words"),
+@every_row("name", sorted(HELD))
+@every_row(
+    "decision, words",
     [
         (Decision(Verdict.DENY), "needs a reason"),
         (Decision(Verdict.DENY, reason="r", updated_input={}), "takes no changed input"),
@@ -58,7 +58,6 @@ def test_a_held_event_takes_every_verdict(decision: Decision, name: str) -> None
         (Decision(Verdict.ALLOW, updated_input={"a": float("nan")}), "written as JSON"),
         (Decision(Verdict.ALLOW, updated_input={"a": UNWRITABLE}), "written as JSON"),  # type: ignore[dict-item]
     ],
-    ids=repr,
 )
 def test_a_decision_no_event_can_carry_is_refused(
     decision: Decision, words: str, name: str
@@ -67,8 +66,8 @@ def test_a_decision_no_event_can_carry_is_refused(
         check(event(name), decision)
 
 
-@pytest.mark.parametrize("name", [*EVENTS, "Brand-New"])
-@pytest.mark.parametrize("verdict", Verdict)
+@every_row("name", [*EVENTS, "Brand-New"])
+@every_row("verdict", Verdict)
 def test_only_the_verdicts_of_the_table_are_taken(verdict: Verdict, name: str) -> None:
     given = Decision(verdict, reason="r")
     rule = EVENTS.get(name)
@@ -79,7 +78,7 @@ def test_only_the_verdicts_of_the_table_are_taken(verdict: Verdict, name: str) -
             check(event(name), given)
 
 
-@pytest.mark.parametrize("name", EVENTS)
+@every_row("name", EVENTS)
 def test_a_session_is_stopped_only_by_events_that_stop_one(name: str) -> None:
     verdict = Verdict.DENY if name == "PermissionRequest" else Verdict.PASS
     halting = Decision(verdict, reason="r", halt="enough")

@@ -2,13 +2,12 @@
 
 from typing import Any
 
-import pytest
-
 from crabhook.model.decision import Beside, Decision, Verdict
 from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event, ToolCall
 from crabhook.platforms.claude.events import EVENTS
 from crabhook.platforms.claude.write import check, choices
+from tests.support.rows import every_row
 
 WITH: dict[Beside, tuple[Verdict, dict[str, Any]]] = {
     Beside.NOTE: (Verdict.ALLOW, {"note": "n"}),
@@ -30,8 +29,8 @@ def taken(event: Event, decision: Decision) -> bool:
     return True
 
 
-@pytest.mark.parametrize("tool", ["Bash", "ExitPlanMode", ""])
-@pytest.mark.parametrize("name", [*EVENTS, "Brand-New"])
+@every_row("tool", ["Bash", "ExitPlanMode", ""])
+@every_row("name", [*EVENTS, "Brand-New"])
 def test_what_is_offered_is_taken_and_nothing_else(name: str, tool: str) -> None:
     event = Event("claude", name, tool=ToolCall(tool, {"command": "y"}) if tool else None)
     offered = choices(event)

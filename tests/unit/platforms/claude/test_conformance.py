@@ -10,6 +10,7 @@ from tests.conformance.cells import ALL
 from tests.conformance.page import page
 from tests.conformance.record import key_of, read_record
 from tests.support.requirements import pinned_version
+from tests.support.rows import every_row
 
 SAYS = {Also.CONTEXT: "note", Also.HALT: "halt", Also.USER: "user_message"}
 """The part of a decision that each part of an answer comes from."""
@@ -23,15 +24,15 @@ def given(name: str) -> list[Decision]:
     ]
 
 
-@pytest.mark.parametrize("name", EVENTS)
+@every_row("name", EVENTS)
 def test_every_verdict_of_every_event_has_a_cell(name: str) -> None:
     verdicts = {decision.verdict for decision in given(name)} - {Verdict.PASS}
     assert verdicts == set(EVENTS[name].verdicts)
     assert any(cell.event == name for cell in ALL)
 
 
-@pytest.mark.parametrize("name", EVENTS)
-@pytest.mark.parametrize("part", SAYS)
+@every_row("name", EVENTS)
+@every_row("part", SAYS)
 def test_what_an_answer_carries_is_carried_in_a_cell_and_what_it_does_not_in_none(
     part: Also, name: str
 ) -> None:

@@ -2,12 +2,11 @@
 
 from typing import Any
 
-import pytest
-
 from crabhook.model.card import Stance
 from crabhook.model.event import EndScope, Event, ToolCall
 from crabhook.platforms.claude.events import ASKING_TOOLS, EVENTS, asks, held
 from crabhook.platforms.event_table import Also, Held
+from tests.support.rows import every_row
 
 # The hook protocol's list, version 2.1.332.
 PROTOCOL = """
@@ -47,7 +46,7 @@ def test_the_table_holds_the_protocols_34_events() -> None:
     assert set(EVENTS) == set(PROTOCOL)
 
 
-@pytest.mark.parametrize("name", [*PROTOCOL, "Brand-New", "", "pretooluse"])
+@every_row("name", [*PROTOCOL, "Brand-New", "", "pretooluse"])
 def test_an_event_waits_always_or_when_asked_to_or_never(name: str) -> None:
     expected = (
         Held.ALWAYS
@@ -66,7 +65,7 @@ def test_a_companion_leaves_forms_to_the_agents_own_dialog_unless_asked() -> Non
     assert held(event("Elicitation"), Stance.COMPANION) is Held.ON_REQUEST
 
 
-@pytest.mark.parametrize("name", PROTOCOL)
+@every_row("name", PROTOCOL)
 def test_a_supervisor_is_told_whether_a_turn_may_end_and_all_else_is_as_at_the_gate(
     name: str,
 ) -> None:
@@ -81,7 +80,7 @@ def test_what_asks_a_person_is_known() -> None:
     assert not asks(event("PreToolUse"))
 
 
-@pytest.mark.parametrize("name", [*PROTOCOL, "Brand-New"])
+@every_row("name", [*PROTOCOL, "Brand-New"])
 def test_every_event_closes_what_it_should(name: str) -> None:
     assert EVENTS[name].closes == CLOSES.get(name, EndScope.NOTHING)
 
@@ -119,14 +118,14 @@ def test_only_a_silent_worktree_hook_decides_by_being_silent() -> None:
 MODES = ["", "default", "plan", "acceptEdits", "auto", "dontAsk", "bypassPermissions", "new"]
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("tool", ["Bash", "AskUserQuestion", "ExitPlanMode", ""])
+@every_row("mode", MODES)
+@every_row("tool", ["Bash", "AskUserQuestion", "ExitPlanMode", ""])
 def test_a_gate_holds_both_events_in_every_mode(tool: str, mode: str) -> None:
     assert all(held(event(name, tool, mode=mode), Stance.GATE) is Held.ALWAYS for name in HELD)
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("tool", ["Bash", "AskUserQuestion", "ExitPlanMode", ""])
+@every_row("mode", MODES)
+@every_row("tool", ["Bash", "AskUserQuestion", "ExitPlanMode", ""])
 def test_a_companion_holds_prompts_what_rules_speak_of_and_the_asking_tools_where_none_follows(
     tool: str, mode: str
 ) -> None:

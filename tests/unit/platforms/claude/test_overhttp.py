@@ -9,6 +9,7 @@ from crabhook.model.decision import SILENCE, Decision, Reply, Verdict
 from crabhook.model.event import Event
 from crabhook.platforms.claude.events import EVENTS, Way
 from crabhook.platforms.claude.write import body, write
+from tests.support.rows import every_row
 
 
 def told(reply: Reply) -> Any:
@@ -50,7 +51,7 @@ def test_what_goes_with_a_block_goes_with_it() -> None:
     }
 
 
-@pytest.mark.parametrize("name", EVENTS)
+@every_row("name", EVENTS)
 def test_no_verdict_is_lost_and_none_is_made_up(name: str) -> None:
     for verdict, way in EVENTS[name].verdicts.items():
         said = body(write(Event("claude", name), Decision(verdict, reason="why")))

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from crabhook.model.errors import PayloadError
 from crabhook.model.event import ToolCall
 from crabhook.platforms.claude.events import read_event
+from tests.support.rows import every_row
 
 SAMPLES = sorted((Path(__file__).parents[3] / "samples" / "claude").glob("*.json"))
 
@@ -32,7 +33,7 @@ def read(fields: Any) -> Any:
     return read_event(json.dumps(fields).encode())
 
 
-@pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: path.stem)
+@every_row("sample", SAMPLES)
 def test_every_recorded_input_is_read_and_kept_whole(sample: Path) -> None:
     recorded = json.loads(sample.read_bytes())
     event = read_event(sample.read_bytes())
@@ -59,8 +60,8 @@ def test_the_named_fields_are_read() -> None:
     assert (event.permission_mode, event.agent_id, event.agent_type) == ("plan", "a1", "Explore")
 
 
-@pytest.mark.parametrize("key", sorted(FULL.keys() - {"hook_event_name", "tool_input"}))
-@pytest.mark.parametrize("wrong", WRONG, ids=repr)
+@every_row("key", sorted(FULL.keys() - {"hook_event_name", "tool_input"}))
+@every_row("wrong", WRONG)
 def test_a_field_of_the_wrong_type_is_empty_and_kept(key: str, wrong: Any) -> None:
     event = read({**FULL, key: wrong})
     assert event.fields == {**FULL, key: wrong}

@@ -12,6 +12,7 @@ from crabhook.model.json_source import Json, as_json
 from crabhook.platforms.claude.settings import NOT_SENT, USUAL_URL, endpoint, groups, switches
 from crabhook.platforms.installation import Group, Installation, Transport
 from crabhook.server.http.listener import hook_headers
+from tests.support.rows import every_row
 
 PYTHON, STUB = "/opt/venv/bin/python", "/opt/venv/lib/crabhook/hook/run.py"
 SENT = "http://127.0.0.1:7780/hooks/claude"
@@ -91,7 +92,7 @@ def test_a_servers_url_becomes_its_hooks(text: str, sent: str) -> None:
     assert endpoint(text) == endpoint(sent) == sent
 
 
-@pytest.mark.parametrize(
+@every_row(
     "text",
     [
         "",

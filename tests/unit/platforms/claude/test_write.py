@@ -11,6 +11,7 @@ from crabhook.platforms import PLATFORMS
 from crabhook.platforms.claude.events import EVENTS
 from crabhook.platforms.claude.write import LARGEST_ECHO, write
 from crabhook.platforms.event_table import Also
+from tests.support.rows import every_row
 
 INPUT: dict[str, Any] = {"command": "ls", "unknown": [None, {"kept": "é"}]}
 CHANGED: dict[str, Any] = {**INPUT, "command": "ls -l"}
@@ -78,8 +79,8 @@ def test_handing_a_prompt_back_is_silence_since_the_dialog_is_there() -> None:
     assert printed(event("PermissionRequest"), Decision(ASK)) is None
 
 
-@pytest.mark.parametrize("name", [*EVENTS, "Brand-New"])
-@pytest.mark.parametrize("decision", [Decision(PASS), Decision(PASS, reason="why")])
+@every_row("name", [*EVENTS, "Brand-New"])
+@every_row("decision", [Decision(PASS), Decision(PASS, reason="why")])
 def test_no_opinion_is_silence_on_every_event(decision: Decision, name: str) -> None:
     reply = write(event(name), decision)
     assert (reply.output, reply.stdout, reply.exit_code) == (None, b"", 0)
@@ -123,7 +124,7 @@ OTHERS: list[tuple[str, Decision, Any]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "decision", "said"), OTHERS, ids=repr)
+@every_row("name, decision, said", OTHERS)
 def test_every_other_event_is_told_so(name: str, decision: Decision, said: Any) -> None:
     assert printed(event(name), decision) == said
 
@@ -144,7 +145,7 @@ def test_a_changed_plan_is_left_to_the_request_that_follows() -> None:
     assert said["hookSpecificOutput"]["decision"]["updatedInput"] == {"plan": "b"}
 
 
-@pytest.mark.parametrize("verdict", Verdict)
+@every_row("verdict", Verdict)
 def test_a_prompt_never_gets_the_shape_of_pre_tool_use(verdict: Verdict) -> None:
     full = Decision(verdict, reason="r", note="n", updated_input=CHANGED)
     specific = (printed(event("PermissionRequest"), full) or {}).get("hookSpecificOutput", {})
@@ -201,7 +202,7 @@ def test_the_input_is_written_whole_and_in_its_order(name: str) -> None:
     assert json.dumps(CHANGED, separators=(",", ":")) in text
 
 
-@pytest.mark.parametrize("name", [*EVENTS, "Brand-New"])
+@every_row("name", [*EVENTS, "Brand-New"])
 def test_a_remark_goes_only_where_the_model_reads_it(name: str) -> None:
     reply = PLATFORMS["claude"].remark(event(name), "n")
     if name not in EVENTS or Also.CONTEXT not in EVENTS[name].also:

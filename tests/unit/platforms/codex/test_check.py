@@ -9,6 +9,7 @@ from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event, ToolCall
 from crabhook.platforms.codex.events import EVENTS
 from crabhook.platforms.codex.write import check, choices
+from tests.support.rows import every_row
 
 QUESTIONS: dict[str, Any] = {"questions": [{"id": "c", "question": "Which?", "options": []}]}
 
@@ -36,8 +37,8 @@ def taken(event: Event, decision: Decision) -> bool:
     return True
 
 
-@pytest.mark.parametrize("tool", ["Bash", "mcp__a__b", ""])
-@pytest.mark.parametrize("name", [*EVENTS, "Brand-New"])
+@every_row("tool", ["Bash", "mcp__a__b", ""])
+@every_row("name", [*EVENTS, "Brand-New"])
 def test_what_is_offered_is_taken_and_nothing_else(name: str, tool: str) -> None:
     asked = event(name, tool, {"command": "y"})
     offered = choices(asked)
@@ -47,9 +48,9 @@ def test_what_is_offered_is_taken_and_nothing_else(name: str, tool: str) -> None
         assert taken(asked, Decision(verdict, reason="r", **said)) == can_be, part
 
 
-@pytest.mark.parametrize("reason", ["", " ", "\n\t"])
-@pytest.mark.parametrize(
-    ("name", "verdict"),
+@every_row("reason", ["", " ", "\n\t"])
+@every_row(
+    "name, verdict",
     [
         ("PreToolUse", Verdict.DENY),
         ("PermissionRequest", Verdict.DENY),

@@ -10,6 +10,7 @@ from crabhook.model.errors import PayloadError
 from crabhook.model.event import Event
 from crabhook.platforms.codex.events import EVENTS, read_event
 from tests.support.client import SAMPLES
+from tests.support.rows import every_row
 
 NAMES = sorted(file.stem for file in (SAMPLES / "codex").glob("*.json"))
 
@@ -22,7 +23,7 @@ def called(name: str, tool_input: Any, tool: str = "Bash", **fields: Any) -> Eve
     return event(name, tool_name=tool, tool_input=tool_input, **fields)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every_row("name", NAMES)
 def test_a_recorded_input_is_read_whole(name: str) -> None:
     payload = (SAMPLES / "codex" / f"{name}.json").read_bytes()
     read, told = read_event(payload), json.loads(payload)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,6 +17,7 @@ from crabhook.platforms.codex.write import check, write
 from tests.support.client import SAMPLES, sample
 from tests.support.codex_grammar import Fate, fate
 from tests.support.examples import examples
+from tests.support.rows import every_row
 
 QUESTIONS: dict[str, Any] = {"questions": [{"id": "c", "question": "Which?", "options": []}]}
 TOOLS = (
@@ -118,7 +118,7 @@ def test_what_no_check_has_seen_never_approves_more_than_was_decided(
         assert came is Fate.DENIED
 
 
-@pytest.mark.parametrize("name", sorted(file.stem for file in (SAMPLES / "codex").glob("*.json")))
+@every_row("name", sorted(file.stem for file in (SAMPLES / "codex").glob("*.json")))
 def test_every_recorded_input_can_be_told_all_that_it_offers(name: str) -> None:
     platform = PLATFORMS["codex"]
     event = platform.read(sample(name, agent="codex"))
@@ -181,7 +181,7 @@ def test_why_nobody_had_an_opinion_stays_off_standard_output() -> None:
     assert (reply.stdout, "away" in reply.stderr) == (b"", True)
 
 
-@pytest.mark.parametrize("name", [*EVENTS, "Brand-New"])
+@every_row("name", [*EVENTS, "Brand-New"])
 def test_a_remark_is_printed_where_it_is_taken_and_nowhere_else(name: str) -> None:
     reply = PLATFORMS["codex"].remark(Event("codex", name), "mind \ud800 the crab")
     if reply is not None:

@@ -8,6 +8,7 @@ from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event, ToolCall
 from crabhook.platforms.gemini.events import EVENTS, check
+from tests.support.rows import every_row
 
 ALLOW, DENY = Verdict.ALLOW, Verdict.DENY
 NAN: Any = float("nan")
@@ -17,8 +18,8 @@ def event(name: str = "BeforeTool", tool: str = "run_shell_command") -> Event:
     return Event("gemini", name, tool=ToolCall(tool, {"command": "ls"}))
 
 
-@pytest.mark.parametrize(
-    ("name", "decision"),
+@every_row(
+    "name, decision",
     [
         ("BeforeTool", Decision(ALLOW)),
         ("BeforeTool", Decision(ALLOW, note="n", updated_input={"command": "ls -l"})),
@@ -38,8 +39,8 @@ def test_what_an_event_can_carry_is_taken(name: str, decision: Decision) -> None
     check(event(name), decision)
 
 
-@pytest.mark.parametrize(
-    ("name", "decision", "why"),
+@every_row(
+    "name, decision, why",
     [
         ("BeforeTool", Decision(Verdict.ASK), "cannot be answered with ask; it can with: allow"),
         ("BeforeTool", Decision(Verdict.DEFER), "cannot be answered with defer"),

@@ -1,13 +1,12 @@
 """The table of Gemini CLI's events, held against the protocol's own list."""
 
-import pytest
-
 from crabhook.model.card import Stance
 from crabhook.model.decision import Verdict
 from crabhook.model.event import EndScope, Event, ToolCall
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.event_table import Held
 from crabhook.platforms.gemini.events import EVENTS, asks, is_call_of
+from tests.support.rows import every_row
 
 # The hook protocol's list, version 0.61.
 PROTOCOL = """
@@ -32,8 +31,8 @@ def test_the_table_holds_the_protocols_11_events() -> None:
     assert set(EVENTS) == set(PROTOCOL)
 
 
-@pytest.mark.parametrize("stance", Stance)
-@pytest.mark.parametrize("name", [*PROTOCOL, "Brand-New", "", "beforetool"])
+@every_row("stance", Stance)
+@every_row("name", [*PROTOCOL, "Brand-New", "", "beforetool"])
 def test_only_a_call_always_waits_and_a_stance_makes_no_difference(
     name: str, stance: Stance
 ) -> None:
@@ -52,7 +51,7 @@ def test_what_can_be_held_on_request_is_offered_for_it() -> None:
     assert set(PLATFORMS["gemini"].holdable()) == ON_REQUEST
 
 
-@pytest.mark.parametrize("name", [*PROTOCOL, "Brand-New"])
+@every_row("name", [*PROTOCOL, "Brand-New"])
 def test_every_event_closes_what_it_should(name: str) -> None:
     assert EVENTS[name].closes == CLOSES.get(name, EndScope.NOTHING)
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from crabhook.model.errors import PayloadError
 from crabhook.platforms.gemini.events import EVENTS, read_event
+from tests.support.rows import every_row
 
 SAMPLES = sorted((Path(__file__).parents[3] / "samples" / "gemini").glob("*.json"))
 TEXTS = {"session_id": "session", "cwd": "cwd"}
@@ -26,7 +27,7 @@ def test_there_are_samples_of_every_event() -> None:
     )
 
 
-@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.stem)
+@every_row("sample", SAMPLES)
 def test_every_recorded_input_is_read_whole(sample: Path) -> None:
     recorded = json.loads(sample.read_bytes())
     event = read_event(sample.read_bytes())

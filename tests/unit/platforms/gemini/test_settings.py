@@ -22,6 +22,7 @@ from crabhook.platforms.gemini.settings import (
     switches,
 )
 from crabhook.platforms.installation import Installation, SettingsScope, observed, waiting
+from tests.support.rows import every_row
 
 DECIDED = decided(EVENTS)
 HOLDABLE = waiting(EVENTS)
@@ -89,8 +90,8 @@ def test_what_was_given_is_passed_on_as_one_word_each() -> None:
         assert "--tls-ca /ca" in command
 
 
-@pytest.mark.parametrize("field", ["server", "token_file", "tls_ca"])
-@pytest.mark.parametrize("value", ["/a/$HOME", "/a/${HOME}", "/a/$GEMINI_CWD", "/a/\udcff"])
+@every_row("field", ["server", "token_file", "tls_ca"])
+@every_row("value", ["/a/$HOME", "/a/${HOME}", "/a/$GEMINI_CWD", "/a/\udcff"])
 def test_a_value_gemini_would_change_is_refused(field: str, value: str) -> None:
     with pytest.raises(InstallError):
         entries(**{field: value})

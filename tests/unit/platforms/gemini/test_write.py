@@ -3,7 +3,6 @@
 import json
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +12,7 @@ from crabhook.model.event import Event, ToolCall
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.gemini.events import EVENTS, check
 from crabhook.platforms.gemini.write import write
+from tests.support.rows import every_row
 
 ALLOW, DENY, KEEP_GOING = Verdict.ALLOW, Verdict.DENY, Verdict.KEEP_GOING
 INPUT: dict[str, Any] = {"command": "ls", "unknown": [None, {"kept": "é"}]}
@@ -42,8 +42,8 @@ def printed(one: Event, decision: Decision) -> Any:
     return json.loads(reply.stdout)
 
 
-@pytest.mark.parametrize(
-    ("name", "decision", "expected"),
+@every_row(
+    "name, decision, expected",
     [
         ("BeforeTool", Decision(ALLOW), {"decision": "allow"}),
         ("BeforeTool", Decision(ALLOW, note="n"), {"decision": "allow"}),
@@ -95,7 +95,7 @@ def test_a_decision_is_written_in_the_events_own_words(
     assert printed(event(name), decision) == expected
 
 
-@pytest.mark.parametrize("name", [*EVENTS, "Brand-New"])
+@every_row("name", [*EVENTS, "Brand-New"])
 def test_no_opinion_is_an_empty_object_and_never_silence(name: str) -> None:
     assert (
         write(event(name), Decision(Verdict.PASS, reason="the operator is away")).stdout == b"{}\n"

@@ -9,6 +9,7 @@ from crabhook.model.event import ToolCall
 from crabhook.policy.calls.read import may_go_deep
 from crabhook.policy.context import not_looked
 from crabhook.policy.protected import ENTRY_NAMES
+from tests.support.rows import every_row
 from tests.unit.policy.law import (
     OPEN,
     allowing,
@@ -21,8 +22,8 @@ from tests.unit.policy.law import (
 )
 
 
-@pytest.mark.parametrize(
-    ("tool", "inputs", "said"),
+@every_row(
+    "tool, inputs, said",
     [
         ("Read", {"file_path": "/work/app/a"}, "allow"), ("Read", {"file_path": "/etc/a"}, OPEN),
         ("Read", {"file_path": "a"}, "allow"), ("Read", {"file_path": "../a"}, OPEN), ("Read", {"file_path": "/work/app/x/../../a"}, OPEN),
@@ -63,8 +64,8 @@ def test_an_allow_covers_what_its_tool_does(tool: str, inputs: dict[str, Any], s
     assert verdict(law, call(tool, **inputs)) == said
 
 
-@pytest.mark.parametrize(
-    ("tool", "inputs", "said"),
+@every_row(
+    "tool, inputs, said",
     [
         ("Read", {"file_path": "/work/app/private/a"}, "deny"), ("Write", {"file_path": "/work/app/private/a"}, "deny"),
         ("Grep", {"path": "/work/app/private"}, "deny"), ("Grep", {"path": "private"}, "deny"), ("Glob", {"pattern": "private/*"}, "deny"), ("Glob", {"pattern": "pri*/a"}, "deny"),
@@ -85,8 +86,8 @@ def test_a_denial_hits_what_its_tool_does(tool: str, inputs: dict[str, Any], sai
     assert verdict(law, call(tool, **inputs)) == said
 
 
-@pytest.mark.parametrize(
-    ("tool", "inputs", "said"),
+@every_row(
+    "tool, inputs, said",
     [
         ("run_shell_command", {"command": "ls -la"}, "allow"), ("run_shell_command", {"command": "rm x"}, "deny"),
         ("read_file", {"file_path": "/work/app/a"}, "allow"), ("read_file", {"absolute_path": "/etc/a"}, OPEN),
@@ -126,8 +127,8 @@ def test_the_last_word_on_a_file_is_where_its_links_lead() -> None:
     assert verdict(denying("Read(//etc/**)"), event, {"/work/app/a": "/etc"}) == "deny"
 
 
-@pytest.mark.parametrize(
-    ("tool", "inputs", "said"),
+@every_row(
+    "tool, inputs, said",
     [
         ("run_shell_command", {"command": "ls src"}, "allow"), ("run_shell_command", {"command": "rm src"}, OPEN),
         ("run_shell_command", {"command": "cat a", "dir_path": "private"}, "deny"), ("run_shell_command", {"command": "cat a", "dir_path": "/work/app/private"}, "deny"),
@@ -208,8 +209,8 @@ def test_a_rule_for_a_servers_tool_holds_by_what_gemini_cli_tells_of_it(
 FILES = ("/work/app/.env", "/work/app/a.py", "/work/app/src/b.py", "/work/app/src/.npmrc.d/x")
 
 
-@pytest.mark.parametrize(
-    ("tool", "inputs"),
+@every_row(
+    "tool, inputs",
     [
         *(("Grep", {"pattern": "x", "glob": glob}) for glob in ("{.env,x}", "*env", "?env", "[.]env", "*.py .env", "*.py,.env", r"\.env", "*", ".e{nv,x}", "!*.md", "**", "[!a]env")),
         *(("Glob", {"pattern": glob}) for glob in ("{.env,x}", "**/*", "*", ".e{nv,x}", "*env")),
@@ -219,7 +220,7 @@ FILES = ("/work/app/.env", "/work/app/a.py", "/work/app/src/b.py", "/work/app/sr
         ("search_file_content", {"pattern": "x", "include": "*v"}), ("read_many_files", {"paths": ["*"]}),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("law", ["protected", "denied"])
+@every_row("law", ["protected", "denied"])
 def test_a_search_of_a_folder_that_holds_what_is_denied_or_protected_is_never_allowed(
     tool: str, inputs: dict[str, Any], law: str
 ) -> None:
@@ -268,8 +269,8 @@ def test_the_question_says_which_file_it_is_about() -> None:
     assert "env-files" in ruling.protected
 
 
-@pytest.mark.parametrize(
-    ("tool", "inputs"),
+@every_row(
+    "tool, inputs",
     [
         ("Glob", {"pattern": "{a,/etc/passwd}"}), ("Glob", {"pattern": "{a,..}/x"}), ("Glob", {"pattern": ".{.,x}/x"}), ("Glob", {"pattern": r"\/etc/x"}), ("Glob", {"pattern": "a ~/x"}),
         ("Grep", {"path": " /etc"}), ("Grep", {"path": "/work/app "}), ("Read", {"file_path": " /etc/x"}), ("Write", {"file_path": "a "}), ("Glob", {"pattern": "{a"}),
@@ -280,8 +281,8 @@ def test_what_may_lead_out_of_the_folder_is_not_allowed(tool: str, inputs: dict[
     assert verdict(allowing("Read(./**)", "Edit(./**)"), call(tool, **inputs)) == OPEN
 
 
-@pytest.mark.parametrize(
-    ("tool", "own", "other"),
+@every_row(
+    "tool, own, other",
     [
         ("NotebookEdit", "notebook_path", "file_path"), ("Edit", "file_path", "notebook_path"), ("Read", "file_path", "path"), ("Grep", "path", "file_path"), ("Glob", "path", "dir_path"),
         ("grep_search", "dir_path", "path"), ("list_directory", "dir_path", "path"), ("read_file", "file_path", "absolute_path"), ("write_file", "file_path", "dir_path"),

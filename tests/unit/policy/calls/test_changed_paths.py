@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 from crabhook.platforms import PLATFORMS
 from crabhook.policy.calls.read import MOST_CHANGED, changed_paths
 from crabhook.server.core.file_finder import FileFinder
+from tests.support.rows import every_row
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,8 +21,8 @@ def changed(platform: str, event: str, tool: str, given: Any) -> tuple[str, ...]
     return changed_paths(PLATFORMS[platform].read(json.dumps(said).encode()))
 
 
-@pytest.mark.parametrize(
-    ("platform", "tool", "given", "paths"),
+@every_row(
+    "platform, tool, given, paths",
     [
         ("claude", "Write", {"file_path": "/p/a", "content": "x"}, ("/p/a",)),
         ("claude", "Edit", {"file_path": "a"}, ("/p/a",)),

@@ -6,6 +6,7 @@ import pytest
 
 from crabhook.policy.protected import ENTRIES
 from crabhook.policy.shell import programs
+from tests.support.rows import every_row
 from tests.unit.policy.law import HOME, OPEN, bash, context, policy, rule, verdict
 
 SECRETS = [entry.name for entry in ENTRIES if entry.secret]
@@ -52,30 +53,30 @@ def lines(use: str) -> list[str]:
 FILES = [f"{HOME}/srv/x", f"{HOME}/.ssh/id_rsa"]
 
 
-@pytest.mark.parametrize("use", OPENERS)
+@every_row("use", OPENERS)
 def test_a_denial_of_files_holds_against_every_way_to_compute_a_name(use: str) -> None:
     law = policy(rule("allow", "Bash"), rule("deny", "Read(~/srv/**)"), off=SECRETS)
     assert [line for line in lines(use) if verdict(law, bash(line), files=FILES) == "allow"] == []
 
 
-@pytest.mark.parametrize("use", OPENERS)
+@every_row("use", OPENERS)
 def test_a_secret_is_not_opened_by_any_way_to_compute_a_name(use: str) -> None:
     law = policy(rule("allow", "Bash"))
     assert [line for line in lines(use) if verdict(law, bash(line), files=FILES) == "allow"] == []
 
 
-@pytest.mark.parametrize("line", BROUGHT)
+@every_row("line", BROUGHT)
 def test_names_that_are_brought_and_folders_of_git_are_held_alike(line: str) -> None:
     denied = policy(rule("allow", "Bash"), rule("deny", "Read(~/srv/**)"), off=SECRETS)
     assert verdict(denied, bash(line), files=FILES) != "allow"
 
 
-@pytest.mark.parametrize("line", [one for one in BROUGHT if "srv" not in one])
+@every_row("line", [one for one in BROUGHT if "srv" not in one])
 def test_a_secret_is_not_opened_by_names_that_are_brought(line: str) -> None:
     assert verdict(policy(rule("allow", "Bash")), bash(line), files=FILES) != "allow"
 
 
-@pytest.mark.parametrize(
+@every_row(
     "line",
     [
         'for f in src/*.ts; do cat "$f"; done', "for f in a.md b.md; do head -3 $f; done", 'f=src/a.ts; cat "$f"', 'd=src; f=$d/a.ts; sed -n 1p "$f"', 'cat "$f"',
@@ -127,7 +128,7 @@ ALL_PROGRAMS = tuple(
 )
 
 
-@pytest.mark.parametrize("line", NESTED)
+@every_row("line", NESTED)
 def test_a_redirect_in_a_script_inside_the_line_needs_the_edit_rule_as_any_other(line: str) -> None:
     narrow = policy(rule("allow", *ALL_PROGRAMS))
     ruling = narrow.examine(bash(line), context())
@@ -140,7 +141,7 @@ def test_a_redirect_in_a_script_inside_the_line_needs_the_edit_rule_as_any_other
     assert any(str(part.verdict) == "allow" for part in after)
 
 
-@pytest.mark.parametrize("line", [one.replace(" f", " /etc/f") for one in NESTED])
+@every_row("line", [one.replace(" f", " /etc/f") for one in NESTED])
 def test_a_bare_rule_gives_no_file_outside_to_a_script_inside_the_line(line: str) -> None:
     assert verdict(policy(rule("allow", "Bash")), bash(line)) != "allow"
 

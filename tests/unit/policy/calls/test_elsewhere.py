@@ -3,6 +3,7 @@
 import pytest
 
 from crabhook.policy.protected import ENTRY_NAMES
+from tests.support.rows import every_row
 from tests.unit.policy.law import (
     OPEN,
     allowing,
@@ -18,7 +19,7 @@ from tests.unit.policy.law import (
 STARRED = ("Bash(cat *)", "Bash(cp *)", "Bash(cd *)", "Bash(sed *)", "Bash(curl *)", "Bash(dd *)")
 
 
-@pytest.mark.parametrize(
+@every_row(
     "line",
     [
         "cat /etc/x", "cat ../x", "cat a ~/x", "cat $x", 'cat "a$x"', "cat `ls`", "cp a /b", "cp -t /b a", "cp --target-directory=/b a", "cp *.a b", "cd /", "cd",
@@ -31,7 +32,7 @@ def test_a_rule_with_a_star_gives_away_nothing_outside_the_project(line: str) ->
     assert verdict(allowing("Bash", "Edit(//**)"), bash(line)) == "allow"
 
 
-@pytest.mark.parametrize(
+@every_row(
     "line",
     [
         "cat a ./b src/../c /work/app/d", "cat < /dev/null", "cat /dev/null", "cp a b/c", "cd src && cat a", "cd -", "sed -n '/a/,/b/p' c", "sed -e /a/d c",
@@ -113,7 +114,7 @@ def test_version_control_below_the_projects_root_takes_the_settings_of_another_f
 GIT = ("Bash(git log *)", "Bash(git diff *)", "Bash(git show *)", "Bash(git blame *)", "Bash(git commit *)", "Bash(git grep *)", "Bash(git clone *)", "Bash(echo *)")  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@every_row(
     "line",
     [
         "git log --output=made", "git diff --output made", "git show --format=zz --output=src/a HEAD", "git log --output=/tmp/x", "git diff /etc/passwd /dev/null", "git diff ../x a",
@@ -128,7 +129,7 @@ def test_git_opens_no_file_elsewhere_and_a_log_is_put_into_no_file_by_a_rule_on_
     assert verdict(allowing("Bash"), bash(line)) == "allow"
 
 
-@pytest.mark.parametrize(
+@every_row(
     "line",
     [
         "git log --oneline -n 3 src", "git log -S/api --grep=/x -- src", "git diff origin/main...HEAD", "git diff HEAD~2 -- a b/c", "git show HEAD:a/b", "git log -- '*.py'", "git diff src/*.py",
@@ -144,14 +145,14 @@ def test_a_rule_on_editing_gives_what_git_writes() -> None:
     assert verdict(allowing(*GIT, "Edit(./**)"), bash("git log --output=made")) == "allow"
 
 
-@pytest.mark.parametrize(
+@every_row(
     "line",
     [
         "git log --output=MADE", "git diff --output MADE", "tree -o MADE", "tree -ao MADE .", "uniq a MADE", "uniq - MADE", "sort -uo MADE a", "sort -uoMADE a", "sort --outp=MADE a", "xxd -r a MADE",
         "xxd -l 0x10 a MADE", "yq -i .a=1 MADE", "yq --inplace .a=1 MADE", "git mv a MADE", "git archive -o MADE x", "less -OMADE a", "cp a MADE", "tee MADE", "git rm MADE", "git checkout x -- MADE", "sed -n 'wMADE' a", "sed s/a/b/wMADE a",
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("made", [".git/hooks/post-commit", "Jenkinsfile", "kept/a"])
+@every_row("made", [".git/hooks/post-commit", "Jenkinsfile", "kept/a"])
 def test_a_program_that_else_reads_writes_nothing_kept(line: str, made: str) -> None:
     law = denying("Edit(kept/a)")
     said = verdict(law, bash(line.replace("MADE", made)))
@@ -166,7 +167,7 @@ def test_and_reads_it(line: str) -> None:
 NAMING = ("Bash(echo *)", "Bash(head *)", "Bash(printf *)", "Bash(cat *)", "Bash(find *)", "Bash(git *)", "Bash(grep *)", "Bash(sort *)", "Bash(ls *)", "Bash(sed *)", "Bash(tar *)", "Bash(rg *)")  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@every_row(
     "line",
     [
         "echo /etc/passwd | xargs cat", "cat list | xargs cat", "xargs cat < list", "xargs cat <<< /etc/passwd", "printf /etc/passwd | sort --files0-from=-", "cat list | xargs sed -i s/a/b/",
@@ -179,7 +180,7 @@ def test_names_that_are_brought_are_of_the_project_or_need_the_tool_as_a_whole(l
     assert verdict(policy(rule("allow", "Bash"), off=ENTRY_NAMES), bash(line)) == "allow"
 
 
-@pytest.mark.parametrize(
+@every_row(
     "line",
     [
         "find . -name '*.py' -print0 | xargs cat", "find src -type f | grep -v x | sort -u | head -n 3 | xargs cat", "git ls-files | xargs grep x", "git diff --name-only HEAD~1 | xargs cat",
@@ -207,7 +208,7 @@ def test_a_secret_that_the_line_itself_names_to_a_reader_of_names_reaches_a_pers
     assert verdict(other, bash(kept.replace("kept/a", "b"))) == "allow"
 
 
-@pytest.mark.parametrize("program", ["base64", "rev", "join a", "zcat", "iconv -f latin1", "shuf", "tsort", "b2sum", "xmllint", "openssl base64 -in", "pr"])  # fmt: skip
+@every_row("program", ["base64", "rev", "join a", "zcat", "iconv -f latin1", "shuf", "tsort", "b2sum", "xmllint", "openssl base64 -in", "pr"])  # fmt: skip
 def test_a_program_that_shows_a_file_shows_none_elsewhere_by_a_rule_with_a_star(
     program: str,
 ) -> None:

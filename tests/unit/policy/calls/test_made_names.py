@@ -3,6 +3,7 @@
 import pytest
 
 from crabhook.policy.context import Below, Context, Wanted
+from tests.support.rows import every_row
 from tests.unit.policy.law import (
     HOME,
     NOW,
@@ -45,7 +46,7 @@ def _context() -> Context:
     return Context(PROJECT, HOME, NOW, lambda path: path, below)
 
 
-@pytest.mark.parametrize("maker", LINKS)
+@every_row("maker", LINKS)
 def test_a_name_that_a_link_maker_may_have_made_is_covered_by_no_rule(maker: str) -> None:
     for use in (*READS, *WRITES):
         for law in (NARROW, WIDE):
@@ -61,7 +62,7 @@ def test_a_name_that_code_may_have_made_is_covered_by_the_tool_alone(maker: str)
     assert verdict(WIDE, bash(f"{maker} && cat n.txt")) == "allow"
 
 
-@pytest.mark.parametrize(
+@every_row(
     "line",
     [
         "cat n | git apply k.patch",
@@ -99,7 +100,7 @@ def test_what_may_run_beside_or_after_a_maker_counts_as_after_it(line: str) -> N
         assert law.examine(bash(line), context()).verdict is None, line
 
 
-@pytest.mark.parametrize(
+@every_row(
     "line",
     [
         "cat n && git apply k.patch",

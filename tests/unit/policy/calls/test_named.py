@@ -6,6 +6,7 @@ from crabhook.policy.calls.mentioned_files import MAX_NAMES, named_files
 from crabhook.policy.calls.parts import Use
 from crabhook.policy.paths import expand_home
 from crabhook.policy.shell.read import read_script
+from tests.support.rows import every_row
 from tests.unit.policy.law import context
 
 
@@ -15,8 +16,8 @@ def named(text: str, *folders: str) -> set[str]:
     return {place.named for part in parts for place in part.places}
 
 
-@pytest.mark.parametrize(
-    ("text", "path"),
+@every_row(
+    "text, path",
     [
         ("a b", "/w/b"), ("a /b/../c", "/c"), ("a ~/b", "/home/dev/b"), ("a --x=b/c", "/w/b/c"), ("a -f~/b", "/home/dev/b"), ("a @b", "/w/b"),
         ("a h:~/b", "/home/dev/b"), ("a 'open(\"b/c\")'", "/w/b/c"), ("a $HOME/b", "/home/dev/b"), ("./a b", "/w/a"), ("x=b; a $x", "/w/b"), ("a b,c", "/w/c"),

@@ -3,6 +3,7 @@
 import pytest
 
 from crabhook.policy.calls.shell_call import read_patch
+from tests.support.rows import every_row
 from tests.unit.policy.law import OPEN, allowing, call, denying, verdict
 
 
@@ -10,8 +11,8 @@ def patch(*lines: str) -> str:
     return "\n".join(("*** Begin Patch", *lines, "*** End Patch"))
 
 
-@pytest.mark.parametrize(
-    ("text", "paths"),
+@every_row(
+    "text, paths",
     [
         (patch("*** Add File: a", "+x"), ("a",)),
         (patch("*** Delete File: a b", "*** Delete File: /c"), ("a b", "/c")),
@@ -34,7 +35,7 @@ def test_every_file_is_named_and_nothing_is_in_doubt(text: str, paths: tuple[str
     assert read.trouble == ""
 
 
-@pytest.mark.parametrize(
+@every_row(
     "text",
     [
         "",

@@ -2,12 +2,13 @@
 
 import pytest
 
+from tests.support.rows import every_row
 from tests.unit.policy.law import OPEN, bash, context, denying, policy, rule, verdict
 
 WIDE = policy(rule("allow", "Bash", "Bash(rm -rf /)", "Bash(rm -rf .)"), off=["own-files"])
 
 
-@pytest.mark.parametrize(
+@every_row(
     "target",
     [
         "/", "/*", "/usr", "/usr/", "/usr/*", "~", "~/", "~/*", "$HOME", "$HOME/*", "/home/dev", "/home", ".", "./", "./*", "*", ".*", "{*,.*}", "..", "../app",

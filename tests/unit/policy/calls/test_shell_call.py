@@ -11,6 +11,7 @@ from crabhook.policy.evaluate import Policy
 from crabhook.policy.protected import Protected
 from crabhook.policy.rule import RuleScope
 from crabhook.policy.rulefile import read_rules
+from tests.support.rows import every_row
 from tests.unit.policy.law import (
     HOME,
     OPEN,
@@ -59,7 +60,7 @@ def test_the_table_is_as_long_as_it_is_said_to_be() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("heading", TABLE)
+@every_row("heading", TABLE)
 def test_every_line_of_the_table_is_judged_as_it_says(heading: str) -> None:
     here, wrong = context(), []
     for number, law, expected, command in TABLE[heading]:

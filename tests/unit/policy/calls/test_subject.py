@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from crabhook.policy.calls.subject import LONGEST, subject_of_line
+from tests.support.rows import every_row
 
 
-@pytest.mark.parametrize(
-    ("line", "subject"),
+@every_row(
+    "line, subject",
     [
         ("npm run lint", "npm run lint"),
         ("cd /x && npm run lint 2>&1 | tail -5", "npm run lint"),
@@ -34,7 +33,7 @@ def test_a_line_is_about_its_programs_with_their_subcommands_and_what_it_writes(
     assert subject_of_line(line) == subject
 
 
-@pytest.mark.parametrize(
+@every_row(
     "line",
     [
         "sudo -u bob rm -rf /x",
@@ -50,7 +49,7 @@ def test_a_line_is_about_its_programs_with_their_subcommands_and_what_it_writes(
         "echo " + "a" * LONGEST,
     ],
 )
-@pytest.mark.parametrize("other", ["x", "y"])
+@every_row("other", ["x", "y"])
 def test_what_only_the_whole_line_tells_is_alike_with_nothing_shorter(
     line: str, other: str
 ) -> None:

@@ -6,10 +6,11 @@ import pytest
 
 from crabhook.policy.calls.parts import KINDS, CallKind, canonical, kind_of, mcp_name
 from crabhook.vocabulary import vocabulary
+from tests.support.rows import every_row
 
 
-@pytest.mark.parametrize(
-    ("name", "kind"),
+@every_row(
+    "name, kind",
     [
         ("Bash", CallKind.COMMAND),
         ("run_shell_command", CallKind.COMMAND),

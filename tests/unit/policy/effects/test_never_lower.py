@@ -13,6 +13,7 @@ from crabhook.policy.effects.found import MOST_EFFECTS, MOST_LETTERS, MOST_OBJEC
 from crabhook.policy.effects.objects import LONGEST
 from crabhook.policy.effects.risk import effects_of
 from tests.support.examples import examples
+from tests.support.rows import every_row
 from tests.unit.policy.effects.corpus import lines
 from tests.unit.policy.law import bash, context
 
@@ -47,7 +48,7 @@ def level(line: str) -> Level:
     return effects_of(bash(line), context()).level
 
 
-@pytest.mark.parametrize("wrapper", WRAPPERS)
+@every_row("wrapper", WRAPPERS)
 def test_a_wrapper_never_lowers_the_level(wrapper: str) -> None:
     quoting = "'" in wrapper  # in which nothing is expanded before the inner shell
     for line in (*PLAIN, *(() if quoting else DOUBTFUL)):
@@ -78,7 +79,7 @@ def test_quotes_never_lower_the_level(line: str, data: st.DataObject) -> None:
     assert level(" ".join(quoted)) >= level(line)
 
 
-@pytest.mark.parametrize("line", protected._TABLES["commands"])
+@every_row("line", protected._TABLES["commands"])
 def test_what_no_rule_is_made_of_is_never_without_a_mark(line: str) -> None:
     free = {  # they run what stands beside them, which has its own effects, or change the shell alone
         "eval *", "exec *", "source *", ". *", "trap *", "alias *", "xargs *", "parallel *", "env *", "watch *", "setsid *", "nohup *", "history *",

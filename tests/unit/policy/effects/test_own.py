@@ -7,6 +7,7 @@ from crabhook.policy.evaluate import Policy
 from crabhook.policy.protected import Protected
 from crabhook.policy.rule import RuleFileError, Trust
 from crabhook.policy.rulefile import read_rules
+from tests.support.rows import every_row
 from tests.unit.policy.law import bash, call, context
 
 DEPLOY = '[[risk]]\nmatch = "Bash(deploy *)"\nlevel = 2\nwords = "deploys to production"\n'
@@ -79,8 +80,8 @@ def test_a_projects_file_speaks_of_its_own_project_and_only_where_it_is_trusted(
     assert Policy([untrusted], Protected()).risk(bash("ls x"), context()).level == Level.NONE
 
 
-@pytest.mark.parametrize(
-    ("text", "line", "what"),
+@every_row(
+    "text, line, what",
     [
         ("[[risk]]\nlevel = 1\nwords = 'x'", 1, "the risk has no match"), ("[[risk]]\nmatch = 'Bash'\nwords = 'x'", 1, "has no level"),
         ("[[risk]]\nmatch = 'Bash'\nlevel = 1", 1, "has no words"), (DEPLOY + "colour = 'red'", 5, "there is no 'colour' in a risk; known are: match, level, words"),

@@ -11,6 +11,7 @@ from crabhook.policy.effects import table as module
 from crabhook.policy.effects.risk import effects_of
 from crabhook.policy.effects.table import CallWords, EffectForm, TableError, read_table, table
 from crabhook.policy.protected import ENTRY_NAMES
+from tests.support.rows import every_row
 from tests.unit.policy.law import bash, context
 
 KINDS = tables(str(module.__file__), "kinds")
@@ -71,8 +72,8 @@ def changed(data: Mapping[str, Any], part: str, key: str, value: object) -> Mapp
     return {**data, part: {**data[part], key: value}}
 
 
-@pytest.mark.parametrize(
-    ("kinds", "programs"),
+@every_row(
+    "kinds, programs",
     [
         (KINDS, changed(PROGRAMS, "forms", "a", "flies")),
         (KINDS, changed(PROGRAMS, "forms", "a", "deletes somewhere")),

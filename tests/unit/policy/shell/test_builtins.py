@@ -3,9 +3,8 @@
 Under rules that name every builtin and program of the line, save `zz`.
 """
 
-import pytest
-
 from crabhook.policy.shell.builtins import is_taken
+from tests.support.rows import every_row
 from tests.unit.policy.law import ALL_BUT_ZZ, allowing, bash, verdict
 
 EVALUATING = [
@@ -165,7 +164,7 @@ EVALUATING = [
 ]
 
 
-@pytest.mark.parametrize("line", EVALUATING)
+@every_row("line", EVALUATING)
 def test_a_builtin_that_evaluates_or_rebinds_is_not_allowed(line: str) -> None:
     assert verdict(ALL_BUT_ZZ, bash(line)) != "allow"
 
@@ -180,7 +179,7 @@ ORDINARY = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("line", ORDINARY)
+@every_row("line", ORDINARY)
 def test_a_builtin_in_an_ordinary_form_is_allowed(line: str) -> None:
     assert verdict(allowing("Bash", "Read(./**)", "Edit(./**)"), bash(line)) == "allow"
 

@@ -1,7 +1,6 @@
 """Lines that were once allowed and ran `zz`, which no rule covers; each was run in a real bash."""
 
-import pytest
-
+from tests.support.rows import every_row
 from tests.unit.policy.law import ALL_BUT_ZZ, bash, verdict
 
 GRAMMAR = [
@@ -108,6 +107,6 @@ GRAMMAR = [
 ]
 
 
-@pytest.mark.parametrize("line", GRAMMAR)
+@every_row("line", GRAMMAR)
 def test_a_line_whose_grammar_hides_a_program_is_not_allowed(line: str) -> None:
     assert verdict(ALL_BUT_ZZ, bash(line)) != "allow"

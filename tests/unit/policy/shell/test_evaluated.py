@@ -4,6 +4,7 @@ import pytest
 
 from crabhook.policy.shell.read import read_script
 from crabhook.policy.shell.unfold import unfold
+from tests.support.rows import every_row
 from tests.unit.policy.law import ALL_BUT_ZZ, OPEN, allowing, bash, denying, verdict
 
 TEXT = "b[$(zz)]"
@@ -39,16 +40,16 @@ INSIDE = [
 ]
 
 
-@pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("setter", SETTERS)
+@every_row("place", PLACES)
+@every_row("setter", SETTERS)
 def test_no_text_in_a_variable_is_allowed_where_a_shell_evaluates_it(
     setter: str, place: str
 ) -> None:
     assert verdict(ALL_BUT_ZZ, bash(f"{setter.format(TEXT)}; {place}")) != "allow"
 
 
-@pytest.mark.parametrize("line", INSIDE)
-@pytest.mark.parametrize("text", [TEXT, "path[$(zz)1]"])
+@every_row("line", INSIDE)
+@every_row("text", [TEXT, "path[$(zz)1]"])
 def test_no_text_is_evaluated_within_what_sets_it(line: str, text: str) -> None:
     assert verdict(ALL_BUT_ZZ, bash(line.format(text))) != "allow"
 
@@ -64,7 +65,7 @@ def test_a_rule_on_one_program_lets_no_key_of_an_array_run_another(line: str) ->
     assert verdict(allowing("Bash(ls *)"), bash(line)) == OPEN
 
 
-@pytest.mark.parametrize(
+@every_row(
     "line",
     [
         "a=(one two); ls", "declare -A m=([key]=v)", "declare -A m=([key]=v [other]=w); echo ${m[key]}", "declare -A m=(['a b']=1 [c-d.e]=2)", "typeset -A m=([key]=v); key=plain; echo $key",
@@ -83,7 +84,7 @@ SET = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("line", SET)
+@every_row("line", SET)
 def test_a_variables_text_is_searched_for_denied_names_whatever_else_the_line_holds(
     line: str,
 ) -> None:
@@ -95,7 +96,7 @@ def test_an_array_that_does_not_end_is_a_trouble_and_no_endless_reading(line: st
     assert read_script(line, {}).troubles
 
 
-@pytest.mark.parametrize("depth", range(1, 12))
+@every_row("depth", range(1, 12))
 def test_no_depth_of_programs_in_one_another_hides_what_is_evaluated(depth: int) -> None:
     line = f"export x='b[$(r?)]'; {'env ' * depth}bash -c '((x=x+1)); echo $((x))'"
     assert unfold(line, read_script(line, {}), {}).troubles

@@ -3,14 +3,15 @@
 import pytest
 
 from crabhook.policy.shell.hidden import inner, reads_script
+from tests.support.rows import every_row
 
 
 def commands(line: str) -> list[str]:
     return [" ".join(argv) for argv in inner(line.split(" ")).commands]
 
 
-@pytest.mark.parametrize(
-    ("line", "behind"),
+@every_row(
+    "line, behind",
     [
         ("sudo rm x", "rm x"), ("sudo -u root rm x", "rm x"), ("sudo -- rm x", "rm x"),
         ("env A=1 B=2 rm x", "rm x"), ("timeout -k 1 5 rm x", "rm x"), ("xargs -n 1 -I {} rm {}", "rm {}"),
@@ -35,8 +36,8 @@ def test_what_wraps_nothing_shows_nothing(line: str) -> None:
     assert commands(line) == []
 
 
-@pytest.mark.parametrize(
-    ("argv", "script"),
+@every_row(
+    "argv, script",
     [
         (["bash", "-c", "rm x"], "rm x"), (["sh", "-ec", "rm x", "a"], "rm x"), (["eval", "rm", "x"], "rm x"),
         (["trap", "rm x", "EXIT"], "rm x"), (["env", "-S", "rm x"], "rm x"), (["env", "-Srm x"], "rm x"),

@@ -3,6 +3,7 @@
 import pytest
 
 from crabhook.policy.shell.expansion import ansi, braces, unescape
+from tests.support.rows import every_row
 
 
 @pytest.mark.parametrize(
@@ -18,8 +19,8 @@ def test_a_backslash_outside_quotes_takes_the_meaning_from_what_follows(
     assert unescape(text) == meant
 
 
-@pytest.mark.parametrize(
-    ("text", "meant"),
+@every_row(
+    "text, meant",
     [
         (r"\x72m", "rm"), (r"\162m", "rm"), (r"\u0072m", "rm"), (r"\U00000072m", "rm"),
         (r"\n\t\e", "\n\t\x1b"), (r"\'", "'"), (r"\cA", "\x01"), (r"\777", "\xff"),
@@ -30,8 +31,8 @@ def test_dollar_quotes_stand_for_their_characters(text: str, meant: str) -> None
     assert ansi(text) == meant
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
+@every_row(
+    "text, words",
     [
         ("{rm,-rf,x}", ["rm", "-rf", "x"]), ("a{b,c}d", ["abd", "acd"]), ("{}", None),
         ("{a}", None), ("a", None), ("{1..3}", ["1", "2", "3"]), ("{c..a}", ["c", "b", "a"]),

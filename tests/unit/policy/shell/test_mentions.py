@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.support.rows import every_row
 from tests.unit.policy.law import OPEN, bash, denying, verdict
 
 PUT_TOGETHER = [
@@ -114,7 +115,7 @@ DENIED = [
 """The name stands there as a word."""
 
 
-@pytest.mark.parametrize("line", [*DENIED, *PUT_TOGETHER])
+@every_row("line", [*DENIED, *PUT_TOGETHER])
 def test_a_program_that_a_rule_denies_is_found_wherever_it_could_run(line: str) -> None:
     assert verdict(denying("Bash(rm *)"), bash(line)) != "allow"
 
@@ -162,18 +163,18 @@ TOLD_LATE = [
 ]
 
 
-@pytest.mark.parametrize("line", TOLD_LATE)
-@pytest.mark.parametrize("before", ["", "x=$(printf 'r%s y' m); "])
+@every_row("line", TOLD_LATE)
+@every_row("before", ["", "x=$(printf 'r%s y' m); "])
 def test_what_is_told_only_when_it_runs_what_to_run_is_not_allowed(before: str, line: str) -> None:
     assert verdict(denying("Bash(rm *)"), bash(before + line)) != "allow"
 
 
-@pytest.mark.parametrize("line", DENIED)
+@every_row("line", DENIED)
 def test_what_may_run_a_denied_program_is_denied_or_held_whatever_the_stance(line: str) -> None:
     assert verdict(denying("Bash(rm *)"), bash(line)) in {"deny", "ask-operator"}
 
 
-@pytest.mark.parametrize(
+@every_row(
     "line", ["git -c alias.x=push x", "git -c alias.x=push x origin", 'f() { git "$1"; }; f push',
              "git $x", "x=push; git $x", "echo push | xargs git", "git $(echo push)", "git --exec-path=/ push", "git -c include.path=x y",
         "GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=alias.x GIT_CONFIG_VALUE_0=push git x", "v=push git --config-env=alias.x=v x"],

@@ -1,12 +1,11 @@
 """What programs do with the files they are named."""
 
-import pytest
-
 from crabhook.policy.shell.programs import only_reads
+from tests.support.rows import every_row
 
 
-@pytest.mark.parametrize(
-    ("line", "reads"),
+@every_row(
+    "line, reads",
     [
         ("cat a", True),
         ("sort a", True),

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from crabhook.policy.shell.read import read_script
 from crabhook.policy.shell.script import Flow
+from tests.support.rows import every_row
 from tests.unit.policy.law import OPEN, PICTURES, allowing, bash, denying, verdict
 
 TABLE = Path(__file__).parents[3] / "samples" / "shell" / "commands.tsv"
@@ -20,8 +21,8 @@ def words(text: str) -> list[list[str]]:
     return [[word.text for word in one.words] for one in read_script(text, {}).commands]
 
 
-@pytest.mark.parametrize(
-    ("text", "commands"),
+@every_row(
+    "text, commands",
     [
         ("a b 'c d'", [["a", "b", "c d"]]),
         ("a | b && c; d & e || f", [["a"], ["b"], ["c"], ["d"], ["e"], ["f"]]),
@@ -49,8 +50,8 @@ def test_every_command_of_a_line_is_found(text: str, commands: list[list[str]]) 
     assert not script.troubles
 
 
-@pytest.mark.parametrize(
-    ("text", "flows"),
+@every_row(
+    "text, flows",
     [
         ("a > b", [(Flow.WRITE, "b")]),
         ("a >> b 2> c", [(Flow.WRITE, "b"), (Flow.WRITE, "c")]),
@@ -70,9 +71,7 @@ def test_every_redirect_of_a_line_is_found(text: str, flows: list[tuple[Flow, st
     assert [(one.flow, one.target.text) for one in script.redirects] == flows
 
 
-@pytest.mark.parametrize(
-    "letter", "\0\a\r\x1b\x7f\x85\xa0\xad\u200b\u200e\u202e\u2028\u3000\ufeff\u3164"
-)
+@every_row("letter", "\0\a\r\x1b\x7f\x85\xa0\xad\u200b\u200e\u202e\u2028\u3000\ufeff\u3164")
 def test_a_character_that_hides_is_a_trouble(letter: str) -> None:
     assert read_script(f"ls '{letter}'", {}).troubles
 
@@ -97,7 +96,7 @@ def test_a_line_with_very_many_commands_is_not_read_to_its_end() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
+@every_row(
     "unit",
     [
         "(",

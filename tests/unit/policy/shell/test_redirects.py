@@ -3,10 +3,11 @@
 import pytest
 
 from crabhook.policy.shell.read import read_script
+from tests.support.rows import every_row
 from tests.unit.policy.law import allowing, bash, verdict
 
 
-@pytest.mark.parametrize(
+@every_row(
     "text",
     [
         "a <<E\nb\nE", "a <<'E'\n$(b) `c`\nE", 'a <<"E"\n$(b)\nE', "a <<\\E\n`b`\nE", "a <<-E\n\tb\n\tE\nc",
@@ -54,7 +55,7 @@ def test_a_redirect_to_a_variable_that_the_line_has_set_goes_where_its_text_says
     assert verdict(law, bash(line)) == "allow"
 
 
-@pytest.mark.parametrize("line", UNSETTLED)
+@every_row("line", UNSETTLED)
 def test_a_redirect_to_a_variable_that_may_hold_another_text_is_asked_about(line: str) -> None:
     law = allowing("Bash", "Edit(./out/**)")
     assert verdict(law, bash(line)) != "allow"

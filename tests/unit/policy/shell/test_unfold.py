@@ -4,6 +4,7 @@ import pytest
 
 from crabhook.policy.shell.read import read_script
 from crabhook.policy.shell.unfold import line, lines, unfold
+from tests.support.rows import every_row
 
 
 def found(text: str) -> set[str]:
@@ -11,7 +12,7 @@ def found(text: str) -> set[str]:
     return {spelled for one in script.commands if one.words for spelled in lines(one)}
 
 
-@pytest.mark.parametrize(
+@every_row(
     "text",
     [
         "rm x",

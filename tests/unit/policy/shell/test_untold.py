@@ -1,7 +1,6 @@
 """Beside a denial: programs that a line starts though no word of it names them."""
 
-import pytest
-
+from tests.support.rows import every_row
 from tests.unit.policy.law import allowing, bash, denying, policy, rule, verdict
 
 STARTS = [
@@ -13,8 +12,8 @@ STARTS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("line", STARTS)
-@pytest.mark.parametrize("verdict_against", ["deny", "ask-operator"])
+@every_row("line", STARTS)
+@every_row("verdict_against", ["deny", "ask-operator"])
 def test_what_can_start_programs_at_run_time_is_not_allowed_beside_a_rule_against_programs(
     line: str, verdict_against: str
 ) -> None:
@@ -26,7 +25,7 @@ def test_what_can_start_programs_at_run_time_is_not_allowed_beside_a_rule_agains
     assert verdict(denying("Read(*.key)"), bash(line)) == "allow"
 
 
-@pytest.mark.parametrize(
+@every_row(
     "line",
     [
         "awk '{print $1}' f", "awk -F: '$1==\"a\" || $2 {n+=$3} END {print n}' f", "awk '/foo|bar/ {print}' f", "awk -f x.awk f", "python3 x.py", "python3 x.py -c y", "python3 -m pytest -q",

@@ -1,8 +1,7 @@
 """What a line may compute with: digits, however they came into a variable."""
 
-import pytest
-
 from crabhook.policy.shell.read import read_script
+from tests.support.rows import every_row
 
 COUNTED = [
     "i=$((i+1))", "i=0; ((i++)); echo $((i*2))", "n=$(wc -l < f); echo $((n+1))", "n=$(grep -c a f); [ $n -gt 0 ]",
@@ -21,12 +20,12 @@ UNCOUNTED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("line", COUNTED)
+@every_row("line", COUNTED)
 def test_a_line_computes_with_what_must_be_digits(line: str) -> None:
     assert read_script(line, {}).troubles == ()
 
 
-@pytest.mark.parametrize("line", UNCOUNTED)
+@every_row("line", UNCOUNTED)
 def test_a_line_that_computes_with_anything_else_is_asked_about(line: str) -> None:
     assert read_script(line, {}).troubles
 

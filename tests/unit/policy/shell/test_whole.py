@@ -4,6 +4,7 @@ import pytest
 
 from crabhook.policy.shell.read import read_script
 from crabhook.policy.shell.unfold import BLANK, readings
+from tests.support.rows import every_row
 from tests.unit.policy.law import OPEN, allowing, bash, verdict
 
 
@@ -11,8 +12,8 @@ def texts(text: str) -> list[str]:
     return [one.text for one in readings(read_script(text, {}).commands[-1])]
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
+@every_row(
+    "text, found",
     [
         ("ls -la", ["ls -la"]), ("'ls' \"a\"", ["ls a"]), ("ls 'a b'", [f"ls a{BLANK}b"]),
         ("timeout 5 ls", ["timeout 5 ls", "ls"]), ("nice nohup ls", ["nice nohup ls", "nohup ls", "ls"]),

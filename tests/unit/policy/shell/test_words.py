@@ -6,14 +6,15 @@ from crabhook.policy.shell.line import Line, LineFindings, Readers
 from crabhook.policy.shell.read import read_list, read_script
 from crabhook.policy.shell.script import ShellWord
 from crabhook.policy.shell.words import backquoted, dollar, read_quoted, read_word
+from tests.support.rows import every_row
 
 
 def word(text: str) -> ShellWord:
     return read_script(f"a {text}", {"HOME": ("/h",)}).commands[-1].words[1]
 
 
-@pytest.mark.parametrize(
-    ("text", "meant"),
+@every_row(
+    "text, meant",
     [
         ("b", "b"), ("'b c'", "b c"), ('"b c"', "b c"), ("b'c'\"d\"e", "bcde"), (r"b\ c", "b c"),
         (r"$'b\x63'", "bc"), ('"b\\$c"', "b$c"), ("'$b'", "$b"), ("12", "12"), ("''", ""),
@@ -25,8 +26,8 @@ def test_a_word_without_expansions_is_fixed(text: str, meant: str) -> None:
     assert (found.values, found.fixed) == ((meant,), True)
 
 
-@pytest.mark.parametrize(
-    ("text", "values"),
+@every_row(
+    "text, values",
     [
         ("$b", {""}), ("$HOME", {"/h", ""}), ('"$HOME/c"', {"/h/c", "/c"}), ("${HOME}c", {"/hc", "c"}),
         ("${b:-c}", {"", "c"}), ("$(echo c)", {"c", ""}), ("`printf c`", {"c", ""}), ("$(c)", {""}),
@@ -47,7 +48,7 @@ def test_a_tilde_counts_where_it_is_not_quoted() -> None:
     assert not word("b~").tilde
 
 
-@pytest.mark.parametrize(
+@every_row(
     "text",
     [
         "${!b}",
@@ -73,7 +74,7 @@ def test_what_may_run_or_set_something_is_a_trouble(text: str) -> None:
     assert read_script(f"a {text}", {}).troubles
 
 
-@pytest.mark.parametrize(
+@every_row(
     "text",
     [
         "${b:=c}",

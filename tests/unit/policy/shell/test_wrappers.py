@@ -5,13 +5,14 @@ import pytest
 from crabhook.policy.shell.read import read_script
 from crabhook.policy.shell.script import Assignment, ShellWord
 from crabhook.policy.shell.wrappers import is_plain, is_safe, runs_the_unknown, unwrapped
+from tests.support.rows import every_row
 
 
 def innermost(text: str) -> str:
     return " ".join(word.text for word in unwrapped(read_script(text, {}).commands[-1])[-1])
 
 
-@pytest.mark.parametrize(
+@every_row(
     "wrapper",
     [
         "timeout 5",
@@ -34,7 +35,7 @@ def test_a_known_wrapper_is_looked_through(wrapper: str) -> None:
     assert innermost(f"{wrapper} ls -l") == "ls -l"
 
 
-@pytest.mark.parametrize(
+@every_row(
     "text",
     [
         "timeout ls",
@@ -74,8 +75,8 @@ def test_only_variables_that_change_no_program_are_skipped(name: str, safe: bool
     assert not is_safe(Assignment(name, ShellWord("$a", ("",), fixed=False)))
 
 
-@pytest.mark.parametrize(
-    ("name", "plain"),
+@every_row(
+    "name, plain",
     [
         ("x", True),
         ("my_file", True),

@@ -24,6 +24,7 @@ from crabhook.sdk import (
 )
 from crabhook.sdk.dialects import write
 from crabhook.sdk.dialects.claude import write as claude_write
+from tests.support.rows import every_row
 from tests.unit.sdk import samples
 
 INPUT = {"command": "ls"}
@@ -82,8 +83,8 @@ def sayable(event: Event) -> Iterator[Answer]:
             yield bare._replace(content={"a": 1})
 
 
-@pytest.mark.parametrize("tool", ["Bash", "ExitPlanMode"])
-@pytest.mark.parametrize("name", CLAUDES)
+@every_row("tool", ["Bash", "ExitPlanMode"])
+@every_row("name", CLAUDES)
 def test_an_answer_is_written_as_the_server_writes_it(name: str, tool: str) -> None:
     called = {"tool_name": tool, "tool_input": INPUT}
     about_a_call = hasattr(EVENTS[Platform.CLAUDE][name], "tool")
@@ -123,7 +124,7 @@ def test_no_opinion_is_silence() -> None:
     assert write(samples.event("claude", "PreToolUse-Bash"), None) == Reply()
 
 
-@pytest.mark.parametrize("name", sorted(n for p, n in samples.ALL if p == "claude"))
+@every_row("name", sorted(n for p, n in samples.ALL if p == "claude"))
 def test_006_6_context_goes_to_the_model_under_the_events_own_name(name: str) -> None:
     event = samples.event("claude", name)
     told = getattr(event, "context", None)

@@ -20,6 +20,7 @@ from crabhook.sdk import (
 from crabhook.sdk.dialects import write
 from crabhook.sdk.dialects.codex import write as codex_write
 from crabhook.sdk.event import Body, Reply
+from tests.support.rows import every_row
 from tests.unit.sdk import samples
 
 
@@ -150,7 +151,7 @@ KNOWN = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", sorted(n for p, n in samples.ALL if p == "codex"))
+@every_row("name", sorted(n for p, n in samples.ALL if p == "codex"))
 def test_whatever_is_said_only_known_keys_are_printed(name: str) -> None:
     event = samples.event("codex", name)
     extras: list[dict[str, Any]] = [

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import pytest
-
 from crabhook.sdk import (
     AfterModel,
     BeforeModel,
@@ -17,6 +15,7 @@ from crabhook.sdk import (
 )
 from crabhook.sdk.dialects import write
 from crabhook.sdk.dialects.gemini import write as gemini_write
+from tests.support.rows import every_row
 from tests.unit.sdk import samples
 
 OWN_KEYS = {
@@ -36,7 +35,7 @@ def call() -> PreToolUse:
     return event
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every_row("name", NAMES)
 def test_no_opinion_is_an_empty_object(name: str) -> None:
     event = samples.event("gemini", name)
     assert write(event, None).output == {}
@@ -75,7 +74,7 @@ def test_an_input_is_replaced_whole_with_or_without_a_verdict() -> None:
     }
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every_row("name", NAMES)
 def test_006_6_context_is_sent_where_gemini_reads_it_and_its_loss_is_told_elsewhere(
     name: str,
 ) -> None:

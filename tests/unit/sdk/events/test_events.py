@@ -14,6 +14,7 @@ from crabhook.platforms.claude.events import Way
 from crabhook.platforms.event_table import Also
 from crabhook.sdk import EVENTS, Event, Platform, Unknown, Verdict, read_event
 from crabhook.sdk.events import calls
+from tests.support.rows import every_row
 from tests.unit.sdk import samples
 
 METHODS = {
@@ -37,7 +38,7 @@ def test_claude_codes_events_are_those_of_the_brokers_table() -> None:
     assert EVENTS[Platform.CLAUDE].keys() == CLAUDES.keys()
 
 
-@pytest.mark.parametrize("name", CLAUDES)
+@every_row("name", CLAUDES)
 def test_an_event_of_claude_code_takes_what_the_brokers_table_says(name: str) -> None:
     kind, rule = EVENTS[Platform.CLAUDE][name], CLAUDES[name]
     said = {verdict.value for verdict, way in rule.verdicts.items() if way is not Way.SILENCE}
@@ -48,7 +49,7 @@ def test_an_event_of_claude_code_takes_what_the_brokers_table_says(name: str) ->
     assert issubclass(kind, calls.Haltable) == halts
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@every_row("kind", KINDS)
 def test_an_event_has_a_method_for_each_verdict_it_takes_and_for_no_other(
     kind: type[Event],
 ) -> None:
@@ -68,7 +69,7 @@ def test_every_event_can_be_imported_from_the_top() -> None:
         assert kind.__name__ in crabhook.sdk.__all__
 
 
-@pytest.mark.parametrize(("platform", "name"), samples.ALL)
+@every_row("platform, name", samples.ALL)
 def test_006_2_every_recorded_input_is_an_event_that_is_known(platform: str, name: str) -> None:
     event = samples.event(platform, name)
     assert not isinstance(event, Unknown)
@@ -77,7 +78,7 @@ def test_006_2_every_recorded_input_is_an_event_that_is_known(platform: str, nam
     assert event.session_id == event.raw["session_id"]
 
 
-@pytest.mark.parametrize(("platform", "name"), samples.ALL)
+@every_row("platform, name", samples.ALL)
 def test_every_field_of_every_recorded_input_is_of_its_type(platform: str, name: str) -> None:
     event = samples.event(platform, name)
     kinds = type(event).__mro__
@@ -159,7 +160,7 @@ NEVER_REFUSED = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@every_row("kind", KINDS)
 def test_006_9_what_a_failing_hook_refuses_is_never_what_an_agent_tries_again(
     kind: type[Event],
 ) -> None:

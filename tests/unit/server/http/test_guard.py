@@ -5,6 +5,7 @@ from multidict import CIMultiDict
 
 from crabhook.server.address import TcpAddress, Tokens
 from crabhook.server.http.middleware import HeaderCheck, TurnedAwayError
+from tests.support.rows import every_row
 
 HERE = TcpAddress("127.0.0.1", 7780)
 LAN = TcpAddress("192.0.2.7", 443)
@@ -28,7 +29,7 @@ def test_the_loopback_has_its_names(host: str) -> None:
     assert admits(host)
 
 
-@pytest.mark.parametrize(
+@every_row(
     "host",
     [
         None,

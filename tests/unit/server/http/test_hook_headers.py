@@ -6,6 +6,7 @@ from multidict import CIMultiDict
 from crabhook.model.card import Stance
 from crabhook.server.http.listener import hook_headers
 from crabhook.server.http.middleware import TurnedAwayError
+from tests.support.rows import every_row
 
 
 def test_nothing_said_is_the_gate_as_it_is_over_grpc() -> None:
@@ -18,7 +19,7 @@ def test_every_stance_can_be_said(stance: Stance) -> None:
     assert hook_headers(said) == (stance, 3630.0)
 
 
-@pytest.mark.parametrize(
+@every_row(
     "said",
     [
         [("X-Crabhook-Stance", "")],

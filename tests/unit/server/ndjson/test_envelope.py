@@ -19,6 +19,7 @@ from crabhook.server.ndjson.bridge import (
     result,
     written,
 )
+from tests.support.rows import every_row
 
 PAYLOAD = {"hook_event_name": "Stop", "session_id": "s1", "odd": ["é", "\ud800", None, 1e3]}
 JSON = st.recursive(
@@ -65,7 +66,7 @@ def test_a_copy_that_contradicts_is_told(copies: dict[str, Any]) -> None:
     assert "the payload counts" in told
 
 
-@pytest.mark.parametrize(
+@every_row(
     "wrong",
     [b"", b"\n", b"{", b"[]", b"null", b'"text"', b"\xff\n", b"{}", b'{"request_id": "r"', b"NaN"],
 )

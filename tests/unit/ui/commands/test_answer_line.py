@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from crabhook.model.question import Answer, Option, Question
 from crabhook.ui.commands.forms import example, read_answers
 from crabhook.ui.commands.words import LineError
+from tests.support.rows import every_row
 
 LIBRARY = Question("Which library?", "Library", (Option("msgspec"), Option("pydantic")))
 FEATURES = Question("Which?", "Features", (Option("A"), Option("B"), Option("C")), several=True)
@@ -12,8 +13,8 @@ NAME = Question("What name?", kind="text")
 QUESTIONS = (LIBRARY, FEATURES, NAME)
 
 
-@pytest.mark.parametrize(
-    ("text", "answers"),
+@every_row(
+    "text, answers",
     [
         ("1=2", {0: Answer((1,))}),
         ("1=2 2=1,3", {0: Answer((1,)), 1: Answer((0, 2))}),
@@ -37,8 +38,8 @@ def test_answers_are_written_by_number(text: str, answers: dict[int, Answer]) ->
     assert read_answers(text, QUESTIONS, 7) == answers
 
 
-@pytest.mark.parametrize(
-    ("text", "wrong"),
+@every_row(
+    "text, wrong",
     [
         ("4=1", "there is no question 4"),
         ("0=1", "there is no question 0"),

@@ -4,10 +4,11 @@ from hypothesis import strategies as st
 
 from crabhook.ui.commands.parse import OLDEST, LineCommand, LineTarget, Naming, parse
 from crabhook.ui.commands.words import MAX_LINE, WORDS, LineError
+from tests.support.rows import every_row
 
 
-@pytest.mark.parametrize(
-    ("line", "word", "number", "rest"),
+@every_row(
+    "line, word, number, rest",
     [
         ("7 allow", "allow", 7, ""),
         ("#7 allow", "allow", 7, ""),
@@ -67,8 +68,8 @@ def test_a_word_of_two_and_a_number_that_belongs_to_a_word_are_read(
     assert parse(line) == LineCommand(WORDS[word], OLDEST, rest)
 
 
-@pytest.mark.parametrize(
-    ("line", "wrong", "write"),
+@every_row(
+    "line, wrong, write",
     [
         ("all allow", "only of requests you name by number", "1,3,5 allow [note]"),
         ("session=a allow", "only of requests you name by number", "1,3,5 allow [note]"),
@@ -100,8 +101,8 @@ def test_an_empty_line_is_no_line(line: str) -> None:
     assert parse(line) is None
 
 
-@pytest.mark.parametrize(
-    ("line", "wrong", "write"),
+@every_row(
+    "line, wrong, write",
     [
         ("alow", '"alow" is none of the words', "one of allow, deny"),
         ("7allow", '"7allow" is none of the words', "one of allow, deny"),

@@ -13,6 +13,7 @@ from crabhook.ui.commands.decide import LineDecision, line_decision
 from crabhook.ui.commands.words import WORDS, LineError
 from tests.support.desk import PlayedDesk
 from tests.support.plain_sitting import QUESTIONS, bash, sample
+from tests.support.rows import every_row
 
 
 def card_of(payload: dict[str, Any]) -> Card:
@@ -38,8 +39,8 @@ def test_every_word_about_a_card_decides_it_or_is_known_to_do_something_else() -
     assert about_a_card == deciding | acting
 
 
-@pytest.mark.parametrize(
-    ("word", "rest", "decision"),
+@every_row(
+    "word, rest, decision",
     [
         ("allow", "", Decision(Verdict.ALLOW)),
         ("allow", "small", Decision(Verdict.ALLOW, note="small")),

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabhook.ui.commands.words import LONGEST, LineError, read_duration, read_life
+from tests.support.rows import every_row
 
 
 @pytest.mark.parametrize(
@@ -15,7 +16,7 @@ def test_a_length_of_time_is_hours_minutes_and_seconds(text: str, seconds: float
     assert read_duration(text, "here") == seconds
 
 
-@pytest.mark.parametrize(
+@every_row(
     "text", ["", "5", "m", "5 m", "5m2h", "1.5h", "-5m", "5min", "\u0665m", "0s", "0h0m", "100h1s"]
 )
 def test_anything_else_is_refused_with_the_lines_own_usage(text: str) -> None:
@@ -47,9 +48,7 @@ def test_a_rule_holds_for_days_hours_or_for_ever(text: str, life: timedelta | No
     assert read_life(text, "here") == life
 
 
-@pytest.mark.parametrize(
-    "text", ["", "30", "d", "5m", "-1d", "1.5d", "0d", "0d0h", "3651d", "999999d", "ever"]
-)
+@every_row("text", ["", "30", "d", "5m", "-1d", "1.5d", "0d", "0d0h", "3651d", "999999d", "ever"])
 def test_a_life_that_is_none_is_refused(text: str) -> None:
     with pytest.raises(LineError, match=r"nothing was decided\. Write: 3 remember"):
         read_life(text, "3 remember K")

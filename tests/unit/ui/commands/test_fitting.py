@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import pytest
-
 from crabhook.model.actor import OrderKind
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.order import Order
@@ -11,6 +9,7 @@ from crabhook.ui.commands.decide import fitting, other_words, suggestions
 from crabhook.ui.commands.words import WORDS
 from tests.support.desk import PlayedDesk
 from tests.support.plain_sitting import QUESTIONS, bash, sample
+from tests.support.rows import every_row
 
 PLAN = {**sample("PreToolUse-ExitPlanMode"), "tool_input": {"plan": "# A"}}
 
@@ -28,8 +27,8 @@ def words(payload: dict[str, Any]) -> list[str]:
     return [name.partition(" ")[0] for name in names]
 
 
-@pytest.mark.parametrize(
-    ("payload", "offered", "not_offered"),
+@every_row(
+    "payload, offered, not_offered",
     [
         (bash(), "allow deny ask pass edit defer halt tell", "answer always mode accept retry"),
         (sample("PermissionRequest-Bash"), "allow always --interrupt", "defer mode"),
@@ -44,7 +43,6 @@ def words(payload: dict[str, Any]) -> list[str]:
         (sample("UserPromptSubmit"), "allow deny pass", "edit ask always"),
         (sample("PreModelSwitch"), "allow deny ask pass", "edit defer"),
     ],
-    ids=lambda value: value.get("hook_event_name") if isinstance(value, dict) else "",
 )
 def test_the_words_are_those_of_the_event(
     payload: dict[str, Any], offered: str, not_offered: str

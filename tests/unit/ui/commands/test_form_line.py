@@ -8,6 +8,7 @@ from crabhook.model.elicitation import FormField, read_fields
 from crabhook.model.jsontext import compact
 from crabhook.ui.commands.forms import accepting, read_values
 from crabhook.ui.commands.words import LineError
+from tests.support.rows import every_row
 
 PROPERTIES: dict[str, Any] = {
     "name": {"type": "string"},
@@ -22,8 +23,8 @@ FORM: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize(
-    ("text", "values"),
+@every_row(
+    "text, values",
     [
         ('name="Ann Lee"', {"name": "Ann Lee"}),
         ("name=Ann", {"name": "Ann"}),
@@ -50,8 +51,8 @@ def test_values_are_written_by_name(text: str, values: dict[str, Any]) -> None:
     assert read_values(text, FORM, 7) == values
 
 
-@pytest.mark.parametrize(
-    ("text", "wrong"),
+@every_row(
+    "text, wrong",
     [
         ("nam=1", "the form has no field nam"),
         ("name", "cannot read name (words with blanks stand in double quotes)"),

@@ -14,12 +14,13 @@ from crabhook.ui.commands.parse import (
 from crabhook.ui.commands.words import WORDS, LineError
 from tests.support.desk import PlayedDesk
 from tests.support.plain_sitting import bash, sample
+from tests.support.rows import every_row
 
 DENY = WORDS["deny"]
 
 
-@pytest.mark.parametrize(
-    ("text", "target", "rest"),
+@every_row(
+    "text, target, rest",
     [
         ("allow", LineTarget(), "allow"),
         ("7 allow", LineTarget(Naming.NUMBERS, (7,)), "allow"),

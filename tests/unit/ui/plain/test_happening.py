@@ -1,12 +1,11 @@
 from typing import Any
 
-import pytest
-
 from crabhook.model.event import Event, ShownField
 from crabhook.model.jsontext import compact
 from crabhook.platforms import PLATFORMS
 from crabhook.ui.plain.request import BESIDE, happening_rows
 from tests.support.plain_sitting import SAMPLES, sample
+from tests.support.rows import every_row
 
 
 def shown(event: Event, longest: int = 10_000) -> list[str]:
@@ -85,10 +84,9 @@ def test_a_long_text_stands_below_its_label_without_its_middle() -> None:
     assert any("left out" in line for line in shown(event, 50))
 
 
-@pytest.mark.parametrize(
+@every_row(
     "path",
     sorted(path for name in PLATFORMS for path in SAMPLES.with_name(name).glob("*.json")),
-    ids=lambda path: f"{path.parent.name}-{path.stem}",
 )
 def test_every_event_of_the_real_agents_is_told_without_leftovers(path: Any) -> None:
     event = PLATFORMS[path.parent.name].read(path.read_bytes())

@@ -24,6 +24,7 @@ from crabhook.ui.plain import output as plain_output
 from crabhook.ui.plain.output import BACKLOG, PROGRAMS, OutputQueue
 from tests.support.desk import PlayedDesk
 from tests.support.observed import OBSERVED
+from tests.support.rows import every_row
 
 SAMPLES = Path("tests/samples/claude")
 ALLOW = Decision(Verdict.ALLOW)
@@ -52,8 +53,8 @@ HEADER = "#7 PreToolUse Bash session=s cwd=/w"
 WAITING = bash()
 
 
-@pytest.mark.parametrize(
-    ("before", "card", "lines"),
+@every_row(
+    "before, card, lines",
     [
         (None, WAITING, PROGRAMS.block(WAITING, 0.0)),
         (WAITING, WAITING, []),

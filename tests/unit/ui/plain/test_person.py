@@ -22,6 +22,7 @@ from crabhook.ui.plain.second_yes import asked_for, name_of
 from tests.support.desk import PlayedDesk
 from tests.support.examples import examples
 from tests.support.plain_sitting import PLAN, QUESTIONS, Sitting, bash, said, sample, sitting
+from tests.support.rows import every_row
 from tests.support.ruled import judge_by
 from tests.support.seat import Seat
 
@@ -271,7 +272,7 @@ async def test_a_program_is_not_asked_twice(line: str) -> None:
         assert [one.verdict for one in decided(sits)] == [Verdict.ALLOW]
 
 
-@pytest.mark.parametrize("shown", [word.shown for word in PERSONS_WORDS.values() if word.shown])
+@every_row("shown", [word.shown for word in PERSONS_WORDS.values() if word.shown])
 def test_both_the_screens_words_and_the_older_are_accepted(shown: str) -> None:
     assert PERSONS_WORDS[shown].name in WORDS
     assert PERSONS_WORDS[PERSONS_WORDS[shown].name] == PERSONS_WORDS[shown]

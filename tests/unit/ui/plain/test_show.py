@@ -16,6 +16,7 @@ from crabhook.present.body import LABELS
 from crabhook.present.phrases import countdown
 from crabhook.ui.plain.output import FIRST, PROGRAMS, WHOLE
 from tests.support.desk import PlayedDesk
+from tests.support.rows import every_row
 
 SAMPLES = Path("tests/samples/claude")
 REFUSING = "1 deny REASON | 1 ask | 1 pass"
@@ -288,8 +289,8 @@ SECRETS: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("tool", "given"), SECRETS)
-@pytest.mark.parametrize("whole", [False, True])
+@every_row("tool, given", SECRETS)
+@every_row("whole", [False, True])
 def test_no_secret_is_printed_in_the_clear_until_it_is_asked_for(
     tool: str, given: dict[str, Any], *, whole: bool
 ) -> None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from crabhook.present.safe import BLANKS_SHOWN, EMPTY_SHOWN, FOLD, TAB, safe
 from crabhook.ui.text.code import LONGEST, json_line, plain_rows, shell_rows, value_rows, wrap_line
 from crabhook.ui.text.layout import Line, Sheet, framed, line_cells
+from tests.support.rows import every_row
 
 
 def joined(rows: list[tuple[bool, Line]]) -> str:
@@ -48,9 +49,9 @@ def test_a_text_is_shown_letter_for_letter_and_nothing_but_blanks_is_folded(
     assert not re.search(rf"(?:^ *\n){{{EMPTY_SHOWN + 1}}}", folded, re.MULTILINE)
 
 
-@pytest.mark.parametrize("laid_out", [shell_rows, plain_rows])
-@pytest.mark.parametrize(
-    ("between", "mark"),
+@every_row("laid_out", [shell_rows, plain_rows])
+@every_row(
+    "between, mark",
     [
         ("\n" * 60, "⟨59 empty lines⟩"),
         (" \t\n" * 60, "⟨59 empty lines⟩"),

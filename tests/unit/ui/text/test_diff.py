@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from itertools import islice
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from crabhook.present.safe import safe
 from crabhook.ui.text.diff import MOST_COMPARED, added_rows, edit_rows, patch_rows
 from crabhook.ui.text.layout import Sheet
+from tests.support.rows import every_row
 
 
 def shown(old: str, new: str, *, folds: bool = True) -> list[str]:
@@ -80,8 +80,8 @@ BLANKS = {
 }
 
 
-@pytest.mark.parametrize("kind", BLANKS)
-@pytest.mark.parametrize("shown_as", ["taken out and put in", "put in", "a patch", "too long"])
+@every_row("kind", BLANKS)
+@every_row("shown_as", ["taken out and put in", "put in", "a patch", "too long"])
 def test_blanks_push_nothing_of_a_change_out_of_view(kind: str, shown_as: str) -> None:
     between, mark = BLANKS[kind]
     text, sheet = f"ls{between}; rm -rf ~\n", Sheet(80, safe)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from crabhook.present.safe import safe
 from crabhook.ui.text.code import SHORT, field_rows, value_rows
 from crabhook.ui.text.layout import Sheet, line_cells
+from tests.support.rows import every_row
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=8),
@@ -40,9 +40,7 @@ def test_fields_are_shown_by_their_names() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    "text", ["true", "null", "12", "-1e5", "", " x", "x ", '"x"', "[1]", "nan"]
-)
+@every_row("text", ["true", "null", "12", "-1e5", "", " x", "x ", '"x"', "[1]", "nan"])
 def test_a_text_that_looks_like_another_kind_of_value_is_quoted(text: str) -> None:
     assert shown({"a": text}) == [f"a: {safe(json.dumps(text))}"]
 

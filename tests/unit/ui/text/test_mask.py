@@ -16,6 +16,7 @@ from crabhook.secrets.context import names_a_secret
 from crabhook.ui.text.code import field_rows
 from crabhook.ui.text.layout import Sheet
 from crabhook.ui.text.width import CHUNK, Mask, wrapped
+from tests.support.rows import every_row
 from tests.support.sitting import Sitting
 
 SAMPLES = Path(__file__).parents[3] / "samples" / "secrets"
@@ -45,8 +46,8 @@ def covers(text: str) -> bool:
     return any(masked(line) != line for line in text.split("\n"))
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
+@every_row(
+    "text, shown",
     [
         ("export API_TOKEN=abcd1234 && rm -rf /", "export API_TOKEN=•••••••• && rm -rf /"),
         ("PASSWORD='a b' run", "PASSWORD='•••' run"),
@@ -119,7 +120,7 @@ def test_which_names_hold_secrets(name: str, *, holds: bool) -> None:
     assert names_a_secret(name) is holds
 
 
-@pytest.mark.parametrize(
+@every_row(
     "piece",
     ["a", "token ", "PASSWORD=", "x-", "://", "curl ", "eyJ", "a_", "--token ", "login -p", "a.b-"],
 )
