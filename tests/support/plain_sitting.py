@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from crabhook.desk.updates import Desk, News
 
-STILL = 0.15  # seconds after which what has not come over a connection is not on its way
+STILL = 3.0  # seconds after which what has not come over a connection is not on its way
 SAMPLES = Path("tests/samples/claude")
 
 

@@ -20,6 +20,8 @@ from crabhook.v1.permission_pb2_grpc import (
     add_PermissionServiceServicer_to_server,
 )
 
+pytestmark = pytest.mark.thorough
+
 
 class Port(PermissionServiceServicer):
     """Answers every request with its own payload, and keeps what it was asked."""

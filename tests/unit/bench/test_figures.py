@@ -6,6 +6,8 @@ from hypothesis import strategies as st
 
 from bench.figures import exponent, last_exponent, paired_ratios, percentile, spread
 
+pytestmark = pytest.mark.thorough
+
 seconds = st.floats(min_value=1e-4, max_value=1e2)
 
 

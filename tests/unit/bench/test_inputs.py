@@ -26,6 +26,8 @@ from crabhook.policy.rulefile import read_rules
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+pytestmark = pytest.mark.thorough
+
 WHERE = Context("/home/dev/project", "/home/dev", datetime(2026, 1, 1, tzinfo=UTC), str)
 
 

@@ -12,6 +12,8 @@ from bench.hooks import HELD, NOTHING
 from bench.hooks import table_of as hooks_table
 from bench.process import Run
 
+pytestmark = pytest.mark.thorough
+
 
 def run(milliseconds: float) -> Run:
     return Run(milliseconds / 1e3, milliseconds / 2e3, 0, b"", b"")

@@ -16,6 +16,8 @@ from bench.__main__ import (
     with_blocks,
 )
 
+pytestmark = pytest.mark.thorough
+
 
 def test_all_are_measured_where_none_is_named_and_growth_comes_last() -> None:
     assert chosen([]) == list(SECTIONS)

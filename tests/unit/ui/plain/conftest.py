@@ -1,4 +1,4 @@
-"""Each test of the plain desk is played at the server's own desk, and at one elsewhere."""
+"""Each test of the plain desk is played at the server's own desk, some at one elsewhere too."""
 
 from __future__ import annotations
 
@@ -19,13 +19,16 @@ EVERYDAY = (
 )
 """What is played elsewhere in `make test` as well; the rest is left to `make test-rest`."""
 
+BOTH = {"test_desk", "test_held_answers", "test_remembering"}
+"""The modules whose laws rest on what crosses the wire; `tests/unit/remote` holds the wire itself."""
+
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "sitting" in metafunc.function.__code__.co_names:
-        marks = () if metafunc.function.__name__ in EVERYDAY else (pytest.mark.thorough,)
-        metafunc.parametrize(
-            "desk_is", ["here", pytest.param("elsewhere", marks=marks)], indirect=True
-        )
+        everyday = metafunc.function.__name__ in EVERYDAY
+        elsewhere = pytest.param("elsewhere", marks=() if everyday else (pytest.mark.thorough,))
+        both = everyday or metafunc.module.__name__.rpartition(".")[2] in BOTH
+        metafunc.parametrize("desk_is", ["here", elsewhere] if both else ["here"], indirect=True)
 
 
 @pytest.fixture(scope="session")
