@@ -1,19 +1,18 @@
 """Each call of the corpus has the effects, the level and the words that the manuals tell."""
 
-import pytest
-
 from crabhook.policy.effects.table import table
+from tests.support.rows import every_row
 from tests.unit.policy.effects.corpus import Expected, differs, lines, told, tools
 
 LINES, TOOLS = list(lines()), list(tools())
 
 
-@pytest.mark.parametrize("expected", [pytest.param(one, id=name[:60]) for name, one in LINES])
+@every_row("expected", [case for _, case in LINES])
 def test_a_line_has_the_effects_of_its_programs(expected: Expected) -> None:
     assert differs(expected, told(expected)) == ""
 
 
-@pytest.mark.parametrize("expected", [pytest.param(one, id=name[:60]) for name, one in TOOLS])
+@every_row("expected", [case for _, case in TOOLS])
 def test_a_tools_call_has_the_effects_of_the_tool(expected: Expected) -> None:
     assert differs(expected, told(expected)) == ""
 

@@ -19,6 +19,7 @@ from crabhook.ui.full.dialog import Dialog, Go
 from crabhook.ui.full.dialogs.card import TextPage
 from crabhook.ui.full.effects import Give, GiveAll, Say, ScreenEffect, Submit, submit
 from crabhook.ui.full.keys import KEYS
+from tests.support.rows import every_row
 from tests.support.sitting import QUESTIONS, Sitting
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ def away(sitting: Sitting) -> None:
 SITUATIONS = (queue, request, questions, review, notes, marked, box, editor, held, away)
 
 
-@pytest.mark.parametrize("begin", SITUATIONS)
+@every_row("begin", SITUATIONS)
 def test_a_key_that_is_obeyed_at_once_decides_nothing(begin: Callable[[Sitting], None]) -> None:
     for row in (row for row in KEYS if row.guard in (Guard.FREE, Guard.BEGIN)):
         sitting = Sitting()

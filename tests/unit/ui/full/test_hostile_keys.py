@@ -11,9 +11,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from crabhook.model.decision import Verdict
+from tests.support.rows import every_row
 from tests.support.sitting import QUESTIONS, Sitting, call
 
 _CORPUS = Path(__file__).with_name("hostile_keys.txt").read_text().splitlines()
@@ -66,7 +65,7 @@ def play(sitting: Sitting, step: str) -> None:
             sitting.press(step)
 
 
-@pytest.mark.parametrize(("what", "kind", "size", "steps"), SEQUENCES)
+@every_row("what, kind, size, steps", SEQUENCES)
 def test_nothing_is_decided_that_was_not_meant(what: str, kind: str, size: str, steps: str) -> None:
     columns, rows = map(int, size.split("x"))
     sitting = sitting_at(kind, columns, rows)

@@ -16,6 +16,7 @@ from crabhook.ui.full.arming import Sight
 from crabhook.ui.full.layout import LEAST_ROWS, divide
 from crabhook.ui.text.layout import line_cells
 from tests.support.examples import examples
+from tests.support.rows import every_row
 from tests.support.sitting import QUESTIONS, Sitting
 
 SIZES = [(40, 10), (80, 24), (200, 60), (24, 7), (80, 8), (120, 16)]
@@ -28,7 +29,7 @@ NEVER = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 hostile_text = st.text(alphabet=st.sampled_from(HOSTILE + "ab "), max_size=30) | st.just(HOSTILE)
 
 
-@pytest.mark.parametrize("rows", range(LEAST_ROWS, 120))
+@every_row("rows", range(LEAST_ROWS, 120))
 def test_the_parts_fill_the_screen_and_each_has_room(rows: int) -> None:
     for needed in (0, 1, 5, 60, 5000):
         parts = divide(120, rows, needed)
@@ -97,8 +98,8 @@ def filled(columns: int, rows: int, text: str = "text", **options: Any) -> Sitti
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("columns", "rows"), SIZES)
-@pytest.mark.parametrize("ascii_only", [False, True])
+@every_row("columns, rows", SIZES)
+@every_row("ascii_only", [False, True])
 def test_every_mode_fits_every_size(columns: int, rows: int, ascii_only: bool) -> None:
     sitting = filled(columns, rows, "日本語 text ש " * 20, ascii=ascii_only)
     shown = "".join(everything(sitting))

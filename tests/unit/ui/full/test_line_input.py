@@ -14,6 +14,7 @@ from crabhook.ui.full.text_input import (
     UNDONE_STEPS,
     LineInput,
 )
+from tests.support.rows import every_row
 from tests.support.sitting import Sitting
 
 
@@ -23,8 +24,8 @@ def box(text: str = "", cursor: int | None = None) -> LineInput:
     return made
 
 
-@pytest.mark.parametrize(
-    ("key", "before", "after"),
+@every_row(
+    "key, before, after",
     [
         ("x", "ab|cd", "abx|cd"),
         ("left", "ab|cd", "a|bcd"),
@@ -120,7 +121,7 @@ def test_leaving_keeps_the_line() -> None:
     assert history == ["why"]
 
 
-@pytest.mark.parametrize("purpose", Purpose)
+@every_row("purpose", Purpose)
 def test_every_box_says_which_card_it_is_for(purpose: Purpose) -> None:
     line = InputLine(Sitting().screen, AskLine(purpose, lambda _: ()), 18)
     assert "#18" in line.prompt

@@ -9,12 +9,12 @@ import inspect
 import re
 from pathlib import Path
 
-import pytest
 from prompt_toolkit.application import Application
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.key_binding.key_processor import KeyPressEvent
 
 from crabhook.ui.full.text_input import LINE_KEYS, LineInput
+from tests.support.rows import every_row
 
 ROOT = Path(__file__).parents[4]
 PINNED = re.compile(r'"prompt_toolkit>=3\.0\.\d+,<3\.1"')
@@ -37,7 +37,7 @@ def test_the_undone_steps_are_where_the_text_box_bounds_them() -> None:
     assert buffer._undo_stack == [("a", 1)]
 
 
-@pytest.mark.parametrize("key", sorted(LINE_KEYS))
+@every_row("key", sorted(LINE_KEYS))
 def test_a_command_reads_no_more_of_a_press_than_the_text_box_gives_it(key: str) -> None:
     box = LineInput([], "some words")
     assert box.press(key) or key not in LineInput.commands

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabhook.ui.full.text_input import LONGEST_TEXT, TEXT_KEYS, UNDONE_LETTERS, TextInput
+from tests.support.rows import every_row
 
 
 def editor(marked: str) -> TextInput:
@@ -21,8 +22,8 @@ def marked(edited: TextInput) -> str:
     return f"{here.text_before_cursor}|{here.text_after_cursor}"
 
 
-@pytest.mark.parametrize(
-    ("key", "before", "after"),
+@every_row(
+    "key, before, after",
     [
         ("x", "ab|cd\n", "abx|cd\n"),
         ("enter", "ab|cd", "ab\n|cd"),

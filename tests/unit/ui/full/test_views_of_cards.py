@@ -23,6 +23,7 @@ from crabhook.ui.full.panes.request import everything_page
 from crabhook.ui.text.layout import Content, Sheet, line_cells
 from crabhook.ui.text.width import safe_ascii
 from tests.support.examples import examples
+from tests.support.rows import every_row
 from tests.support.sitting import Sitting
 
 SAMPLES = Path(__file__).parents[3] / "samples" / "claude"
@@ -140,10 +141,9 @@ def test_suggestions_are_gone_once_the_card_has_ended() -> None:
     assert "suggestion 1" not in sitting.text()
 
 
-@pytest.mark.parametrize(
+@every_row(
     "path",
     sorted(path for name in PLATFORMS for path in SAMPLES.with_name(name).glob("*.json")),
-    ids=lambda path: f"{path.parent.name}-{path.stem}",
 )
 def test_every_text_of_every_real_event_is_shown(path: Path) -> None:
     event = json.loads(path.read_text())

@@ -24,6 +24,7 @@ from crabhook.ui.text.width import OWN_SYMBOLS
 from tests.support.desk import PlayedDesk
 from tests.support.drawn_terminal import on_a_terminal, text_of
 from tests.support.offering import BOTH
+from tests.support.rows import every_row
 from tests.support.ruled import NO_RM, judge_by
 from tests.support.sitting import LONG_ENOUGH, QUESTIONS, Sitting, call, happening
 
@@ -214,8 +215,8 @@ def file_of(body: str, columns: int, rows: int) -> Path:
     return SAMPLES / f"{body}-{columns}x{rows}.txt"
 
 
-@pytest.mark.parametrize(("columns", "rows"), SIZES)
-@pytest.mark.parametrize("body", BODIES | SCREENS)
+@every_row("columns, rows", SIZES)
+@every_row("body", BODIES | SCREENS)
 def test_each_body_is_drawn_as_it_was_when_somebody_last_looked(
     body: str, columns: int, rows: int
 ) -> None:
@@ -241,7 +242,7 @@ def test_an_ordinary_call_its_risk_and_its_keys_are_whole_on_the_smallest_screen
     assert "d deny" in keys
 
 
-@pytest.mark.parametrize("body", BODIES)
+@every_row("body", BODIES)
 def test_most_of_a_card_is_what_is_asked_and_its_risk_and_its_keys_are_on_the_bar(
     body: str,
 ) -> None:
@@ -271,8 +272,8 @@ KEYS_OF = {
 """The keys that decide what is no call: those of a call are to allow and to deny it."""
 
 
-@pytest.mark.parametrize("body", ["questions", "plan", "form", "fields", "link", "stop"])
-@pytest.mark.parametrize(("columns", "rows"), SIZES)
+@every_row("body", ["questions", "plan", "form", "fields", "link", "stop"])
+@every_row("columns, rows", SIZES)
 def test_nothing_that_a_body_shows_is_shown_again_as_json(
     body: str, columns: int, rows: int
 ) -> None:
@@ -315,8 +316,8 @@ def test_in_ascii_the_marks_are_exclamation_marks() -> None:
 OUR_MARKS = [f"<U+{ord(mark):04X}>" for mark in (*OWN_SYMBOLS, "—")]
 
 
-@pytest.mark.parametrize("body", BODIES | SCREENS)
-@pytest.mark.parametrize(("columns", "rows"), [(80, 24), (160, 50)])
+@every_row("body", BODIES | SCREENS)
+@every_row("columns, rows", [(80, 24), (160, 50)])
 def test_in_ascii_no_mark_of_ours_is_spelt_out(body: str, columns: int, rows: int) -> None:
     text = sitting_at(body, columns, rows, ascii=True).text()
     assert text.isascii()
@@ -409,7 +410,7 @@ def test_a_call_that_is_to_be_allowed_changed_is_shown_changed_until_that_is_tak
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("body", BODIES)
+@every_row("body", BODIES)
 def test_a_card_is_drawn_within_ten_milliseconds_of_processor_time(body: str) -> None:
     sitting = sitting_at(body, 200, 60)
     clock, took = Clock(sitting.desk.now(), 0.0), []

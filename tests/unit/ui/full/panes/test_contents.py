@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.support.rows import every_row
 from tests.support.sitting import Sitting
 
 
-@pytest.mark.parametrize(
-    ("keys", "shown"),
+@every_row(
+    "keys, shown",
     [
         ([], "│ ls -l"),
         (["enter"], "│ ls -l"),

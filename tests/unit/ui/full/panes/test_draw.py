@@ -17,6 +17,7 @@ from crabhook.platforms import PLATFORMS
 from crabhook.present.safe import safe
 from crabhook.ui.full.panes.request import asked_rows, everything_rows, request_page
 from crabhook.ui.text.layout import Sheet, line_cells
+from tests.support.rows import every_row
 from tests.support.sitting import Sitting, call
 
 FOLDER = Path(__file__).parents[4] / "samples"
@@ -74,7 +75,7 @@ def test_every_text_of_any_input_is_shown(tool_input: dict[str, Any]) -> None:
         assert strings_in(value) <= {word for word in strings_in(value) if word in text}
 
 
-@pytest.mark.parametrize("path", HELD, ids=lambda path: f"{path.parent.name}-{path.stem}")
+@every_row("path", HELD)
 def test_every_text_of_a_real_event_is_shown(path: Path) -> None:
     event = json.loads(path.read_text())
     sitting = Sitting()

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from crabhook.present.safe import safe
 from crabhook.ui.full.panes.card import card_content
 from crabhook.ui.text.layout import Sheet
+from tests.support.rows import every_row
 from tests.support.sitting import Sitting
 
 
@@ -28,8 +27,8 @@ def test_a_plain_address_is_named_by_its_host_and_warned_about_in_nothing() -> N
     assert "│ Sign in." in text
 
 
-@pytest.mark.parametrize(
-    ("url", "said"),
+@every_row(
+    "url, said",
     [
         ("http://x.example/", "not encrypted"),
         ("https://github.com@evil.example/", "the host evil.example"),
