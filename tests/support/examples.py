@@ -3,9 +3,12 @@
 `--hypothesis-profile=ci` chooses all, and `.ci/run` does.
 """
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TypeVar
 
 from hypothesis import settings
+
+Row = TypeVar("Row")
 
 CI = "ci"
 DEV = "dev"
@@ -18,5 +21,13 @@ _FEWEST = 5
 
 def examples(number: int, **more: Any) -> settings:
     """Try a property on `number` examples in CI, and on a share of them otherwise."""
-    in_ci = settings.get_current_profile_name() == CI
-    return settings(max_examples=number if in_ci else max(_FEWEST, number // _SHARE), **more)
+    return settings(max_examples=number if _in_ci() else max(_FEWEST, number // _SHARE), **more)
+
+
+def share(rows: Sequence[Row], turn: int) -> Sequence[Row]:
+    """Return all rows in CI and a share otherwise, another each turn: for a table times a table."""
+    return rows if _in_ci() else rows[turn % _SHARE :: _SHARE]
+
+
+def _in_ci() -> bool:
+    return settings.get_current_profile_name() == CI

@@ -23,6 +23,7 @@ def every_row(names: str, rows: Iterable[Any]) -> Callable[[Callable[..., None]]
 
     def read_by(test: Callable[..., None]) -> Any:
         def all_rows(**fixtures: Any) -> None:
+            __tracebackhide__ = True
             failed: dict[str, BaseException] = {}
             for row in table:
                 values = dict(zip(words, row, strict=True))
