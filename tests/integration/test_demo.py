@@ -109,19 +109,19 @@ def test_in_a_terminal_each_of_two_people_has_a_desk_that_shows_what_the_other_d
 ) -> None:
     command = [CRABHOOK, "demo", "--team"]
     with Terminal(command, environment_of(home), columns=200, rows=40) as terminal:
-        terminal.wait_for(lambda shown: shown.count("#1 uploader rm -rf build") == 2)
+        terminal.wait_for(lambda shown: shown.count("#1 · Claude Code · uploader") == 2)
         assert "ann, admin, at ann's laptop" in terminal.screen()
         assert "bob, decider, at bob's laptop" in terminal.screen()
         terminal.press("a", until=lambda shown: shown.count("ALLOWED") >= 4)
-        terminal.wait_for(lambda shown: shown.count("#2 uploader") == 2)
+        terminal.wait_for(lambda shown: shown.count("#2 ") >= 2)
         terminal.key("F2")
-        terminal.press("Down", until="▸   #2 uploader")
+        terminal.press("Down", until=lambda shown: shown.count("▸ #2 · Claude Code") == 2)
         terminal.press("d", until="deny #2")
         terminal.type("no thanks")
         time.sleep(0.5)
         terminal.key("Enter")
         terminal.wait_for("DENIED by bob at bob's laptop")  # on ann's desk
-        terminal.wait_for(lambda shown: shown.count("#3 uploader") == 2)
+        terminal.wait_for(lambda shown: shown.count("#3 ") >= 2)
         for _ in "ab":
             terminal.press("q", until="leave the desk?")
             terminal.press("y", until=lambda shown: "leave the desk?" not in shown)
