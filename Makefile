@@ -8,7 +8,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Where it is set, each of the workers compiles every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run demo demo-team test test-fast test-rest slowest check pictures proto baseline e2e conformance agreement bench bench-smallest fuzz running packages release lock soak cluster-soak cluster-failover soundness agents clean
+.PHONY: help run demo demo-team test test-fast test-all slowest check pictures proto baseline e2e conformance agreement bench bench-smallest fuzz running packages release lock soak cluster-soak cluster-failover soundness agents clean
 .DEFAULT_GOAL := help
 
 help: ## show this
@@ -34,8 +34,8 @@ FLOORS := model platforms policy broker rulebook store ui
 test-fast: $(VENV)/developed ## run the floors' tests that start no process: under a minute
 	@pytest --numprocesses $(CORES) -m "not (process or e2e or slow or thorough)" $(FLOORS:%=tests/unit/%)
 
-test-rest: $(VENV)/developed agents ## run what make test leaves out: every session, every example of each property
-	@pytest $(SIDE_BY_SIDE) -m "thorough or hypothesis" --hypothesis-profile=ci
+test-all: $(VENV)/developed agents ## run every test, on every example of each property
+	@pytest $(SIDE_BY_SIDE) --hypothesis-profile=ci
 
 slowest: $(VENV)/developed agents ## run make test and print its 25 slowest tests
 	@pytest $(SIDE_BY_SIDE) -m "not thorough" --durations=25

@@ -145,5 +145,5 @@ def pytest_terminal_summary(
     if config.option.markexpr == LEFT_OUT and left:
         terminalreporter.write_line(
             f"Left to .ci/run: {left['e2e']} more sessions of the real agents, {left['long']} long"
-            " tests, and three quarters of each property's examples (make test-rest)."
+            " tests, and three quarters of each property's examples (make test-all)."
         )

@@ -41,7 +41,12 @@ def main() -> int:
         with tempfile.TemporaryDirectory(prefix="crabhook-packages-") as folder:
             place = Path(folder)
             wheel = build(place / "dist")
-            rows = [one for python in pythons for one in installed(python, wheel, place)]
+            ends = (pythons[0], pythons[-1])
+            rows = [
+                one
+                for python in pythons
+                for one in installed(python, wheel, place, by_pipx=python in ends)
+            ]
             rows.append(locked(pythons[0], wheel, place))
     except (PackageError, subprocess.SubprocessError) as error:
         print(f"packages: {error}", file=sys.stderr)
@@ -132,8 +137,8 @@ class Installed:
         )
 
 
-def installed(python: Path, wheel: Path, place: Path) -> list[Installed]:
-    """Install the hook alone with pip, and the whole with pipx and with uv; try each."""
+def installed(python: Path, wheel: Path, place: Path, *, by_pipx: bool) -> list[Installed]:
+    """Install the hook alone with pip, and the whole with uv and maybe with pipx; try each."""
     name = version(python)
     whole = f"crabhook[serve] @ {wheel.as_uri()}"
     rows = []
@@ -150,10 +155,10 @@ def installed(python: Path, wheel: Path, place: Path) -> list[Installed]:
         Installed(name, "pip: the hook", packages, weight(site(thin)) - empty, passed(began))
     )
     pipx = place / "pipx"
-    if not pipx.exists():
+    if by_pipx and not pipx.exists():
         run([sys.executable, "-m", "venv", str(pipx)])
         run([str(pipx / "bin" / "pip"), "install", "--quiet", "pipx"])
-    for how, words, environment, where in (
+    ways = (
         (
             "pipx",
             [str(pipx / "bin" / "pipx"), "install", "--quiet", "--python", str(python), whole],
@@ -166,7 +171,8 @@ def installed(python: Path, wheel: Path, place: Path) -> list[Installed]:
             {"UV_TOOL_DIR": f"{place}/u{name}", "UV_TOOL_BIN_DIR": f"{place}/u{name}/bin"},
             place / f"u{name}" / "crabhook",
         ),
-    ):
+    )
+    for how, words, environment, where in ways if by_pipx else ways[1:]:
         began = time.monotonic()
         run(words, **environment)
         command = place / f"{how[0]}{name}" / "bin" / "crabhook"

@@ -97,7 +97,7 @@ EVERYDAY = {"as it came", "hostile"}
 
 
 def sittings() -> Iterator[ParameterSet]:
-    """Return every variant on every screen, those for `make test-rest` marked."""
+    """Return every variant on every screen, those for `make test-all` alone marked."""
     for variant, (columns, rows) in product(VARIANTS, SIZES):
         left = (columns, rows) != SIZES[0] or variant not in EVERYDAY
         marks = [pytest.mark.thorough] if left else []

@@ -17,7 +17,7 @@ EVERYDAY = (
     "test_a_line_decides_and_the_agent_hears_just_that",
     "test_without_a_number_the_oldest_is_meant",
 )
-"""What is played elsewhere in `make test` as well; the rest is left to `make test-rest`."""
+"""What is played elsewhere in `make test` as well; the rest is left to `make test-all`."""
 
 BOTH = {"test_desk", "test_held_answers", "test_remembering"}
 """The modules whose laws rest on what crosses the wire; `tests/unit/remote` holds the wire itself."""
