@@ -8,6 +8,7 @@ import pytest
 
 from tests.support.client import Client, sample
 from tests.support.plain_desk import PlainDesk
+from tests.support.rows import every_row
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -89,7 +90,7 @@ def test_a_denial_of_the_past_is_shown_and_undone_only_on_purpose(desk: PlainDes
     assert verdict(ask(desk, "pytest --slow", "t3")) == "allow"
 
 
-@pytest.mark.parametrize("command", ["rm -rf build", "sudo ls", "git push", "cat ~/.ssh/id_rsa"])
+@every_row("command", ["rm -rf build", "sudo ls", "git push", "cat ~/.ssh/id_rsa"])
 def test_for_some_commands_no_rule_is_offered(desk: PlainDesk, command: str) -> None:
     client = ask(desk, command, "t1")
     number = desk.card("Bash")
