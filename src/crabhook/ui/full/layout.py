@@ -237,7 +237,7 @@ class Painter:
             title = "Commands"
             rows = [QueueRow(line) for line in palette_lines(screen, top, height, columns)]
         elif isinstance(top, InputLine) and top.offers:
-            title = "The reasons you gave last, and your own"
+            title = "Labels" if top.ask.labels else "The reasons you gave last, and your own"
             offered = offer_lines(top, height, columns, self._spell)
             rows = [QueueRow(line) for line in offered]
         elif screen.listing is not None:

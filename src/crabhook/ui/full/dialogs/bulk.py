@@ -57,6 +57,11 @@ def mark_session(card: Card, waiting: Sequence[Card], marks: Marks) -> Effects:
     return _mark(of_session, "of this session, whatever they ask", marks)
 
 
+def mark_shown(_: Card, waiting: Sequence[Card], marks: Marks) -> Effects:
+    """Mark all that is shown: where a filter counts, what it lets through."""
+    return _mark(waiting, "that are shown", marks)
+
+
 def _mark(cards: Sequence[Card], shared: str, marks: Marks) -> Effects:
     marks.update((card.number, card) for card in cards)
     return (Say(f"marked: {len(cards)} {shared}; {len(marks)} in all, esc unmarks them"),)
@@ -139,7 +144,9 @@ MARKING: Group[ScreenPage] = group(KeyTheme.MARKING, lambda page: page.waits,
     row("space", "mark", "mark it, or unmark it, to decide many at once", BEGIN, _turn),
     row("*", "mark alike", "mark all that ask the very same", BEGIN, _marks(mark_alike)),
     row("&", "mark session", "mark all that this session asks, whatever it is",
-        BEGIN, _marks(mark_session)))
+        BEGIN, _marks(mark_session)),
+    row("%", "mark all", "mark all that is shown, as the filter lets it through",
+        BEGIN, _marks(mark_shown)))
 # fmt: on
 
 

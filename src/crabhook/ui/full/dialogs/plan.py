@@ -38,6 +38,17 @@ from crabhook.ui.text.layout import Content, Item, Line, Sheet, framed, hung, pa
 
 MOST_LINES = 5_000  # of a plan to go through; nobody reads a longer plan line by line
 _QUOTED = 300  # letters of a line that are quoted back
+LABELS = (
+    "good as it is",
+    "needs a test",
+    "out of scope",
+    "explain why",
+    "split this step",
+    "do this first",
+    "leave this out",
+    "name the files",
+)
+"""What a digit notes on a line while nothing is typed."""
 _OPENING = "The plan is not approved as it is. Change it as these notes say, then present it again."
 
 
@@ -186,7 +197,7 @@ def begin(notes: PlanNotes) -> Effects:
 
 def note(notes: PlanNotes) -> Effects:
     """Type a note on the line."""
-    return (ask_and_keep(Purpose.NOTE_ON_PLAN, notes.write, notes.note_at(notes.at)),)
+    return (ask_and_keep(Purpose.NOTE_ON_PLAN, notes.write, notes.note_at(notes.at), LABELS),)
 
 
 def send(card: Card, notes: PlanNotes) -> Effects:
@@ -298,7 +309,7 @@ def denial_page(card: Card, notes: PlanNotes) -> Content:
 
 
 def changes_page(card: Card, before: str, plan: str) -> Content:
-    """Return what changed changed since the last plan."""
+    """Return what changed since the last plan."""
 
     def rows(sheet: Sheet) -> Iterator[Line]:
         yield [("label", "changed since the last plan")]

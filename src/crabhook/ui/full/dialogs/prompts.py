@@ -345,7 +345,8 @@ class AskLine(ScreenEffect):
     """Ask for a line about the selected card, or about another `subject`.
 
     `then` gets the line and returns effects; `needs` says why an empty line is refused. `text` is
-    the first content. `kept`: enter only keeps the line, to send it later. `typed` gets the line
+    the first content. `kept`: enter only keeps the line, to send it later. `labels`: lines that a
+    digit gives while nothing is typed. `typed` gets the line
     after each key, and an empty one when the operator leaves.
     """
 
@@ -356,16 +357,19 @@ class AskLine(ScreenEffect):
     subject: str = ""
     kept: bool = False
     typed: Callable[[str], object] | None = None
+    labels: tuple[str, ...] = ()
 
 
-def ask_and_keep(purpose: Purpose, keep: Callable[[str], object], text: str) -> AskLine:
+def ask_and_keep(
+    purpose: Purpose, keep: Callable[[str], object], text: str, labels: tuple[str, ...] = ()
+) -> AskLine:
     """Return the question for a line that is only kept when it is entered."""
 
     def then(line: str) -> Effects:
         keep(line)
         return ()
 
-    return AskLine(purpose, then, text, kept=True)
+    return AskLine(purpose, then, text, kept=True, labels=labels)
 
 
 class SecondYesPage(ScreenPage):
@@ -455,8 +459,12 @@ class InputLine(Typed):
 
     @property
     def offers(self) -> Sequence[str]:
-        """The reasons that a digit gives, while none is being typed: the last ones first."""
-        if self.ask.purpose not in _DENIALS or self.box.text:
+        """The lines that a digit gives, while none is being typed; of reasons the last first."""
+        if self.box.text:
+            return ()
+        if self.ask.labels:
+            return self.ask.labels[:OFFERED]
+        if self.ask.purpose not in _DENIALS:
             return ()
         last = self._screen.lines[Purpose.REASON][: -LAST_REASONS - 1 : -1]
         return list(dict.fromkeys([*last, *self._screen.options.reasons]))[:OFFERED]
@@ -508,7 +516,7 @@ class InputLine(Typed):
             row("enter", "send", "send the line, or go on to what it would do",
                 LINE, lambda line, _: line.enter())),
         group(KeyTheme.LINE, lambda line: bool(line.offers),
-            row(DIGITS, "that reason", "while nothing is typed: deny for that",
+            row(DIGITS, "choose", "while nothing is typed: take that line",
                 LINE, lambda line, key: line.give_offer(int(key) - 1))),
         group(KeyTheme.LINE, lambda line: line.ask.kept,
             row("enter", "keep",

@@ -186,3 +186,17 @@ def test_five_hundred_of_one_session_are_denied_together() -> None:
     sitting.wait(SENT)
     assert len(sitting.decided()) == 500
     assert {one.reason for _, one in sitting.decided()} == {"enough"}
+
+
+def test_all_that_a_filter_shows_is_marked_by_a_key() -> None:
+    sitting = Sitting()
+    for command in ("make a", "make b", "ls -l"):
+        sitting.ask(tool_input={"command": command}, session_id=command)
+    sitting.wait()
+    sitting.press("/")
+    sitting.type("make")
+    sitting.press("enter")
+    sitting.wait()
+    sitting.press("%")
+    assert [card.number for card in sitting.screen.marks.cards()] == [1, 2]
+    assert "that are shown" in sitting.text()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from crabhook.model.decision import Decision, Verdict
-from crabhook.ui.full.dialogs.plan import MOST_LINES, PlanNotes, denied_before, plan_of
+from crabhook.ui.full.dialogs.plan import LABELS, MOST_LINES, PlanNotes, denied_before, plan_of
 from tests.support.desk import PlayedDesk
 from tests.support.sitting import Sitting, call
 
@@ -97,3 +97,16 @@ def test_many_empty_lines_on_end_are_a_mark_where_notes_are_made_too() -> None:
     assert shown.count("empty lines") == 1  # three are shown as they are
     sitting.press("down", "c", "n", "o", "enter")
     assert "note: no" in sitting.text()
+
+
+def test_a_digit_notes_a_label_while_nothing_is_typed() -> None:
+    sitting = Sitting()
+    asked(sitting.desk)
+    sitting.wait()
+    sitting.press("l", "down", "c")
+    sitting.wait()
+    assert "good as it is" in sitting.text()
+    sitting.press("2")
+    assert f"note: {LABELS[1]}" in sitting.text()
+    sitting.press("c", "2", "enter")  # it has a text now, so a digit is a letter
+    assert f"note: {LABELS[1]}2" in sitting.text()
