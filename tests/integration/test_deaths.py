@@ -15,6 +15,7 @@ import pytest
 
 from tests.support.client import Client, sample
 from tests.support.plain_desk import CRABHOOK, PlainDesk
+from tests.support.rows import every_row
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,9 +29,7 @@ def desk() -> Iterator[PlainDesk]:
         yield desk
 
 
-@pytest.mark.parametrize(
-    "number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGKILL], ids=lambda s: s.name
-)
+@every_row("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGKILL])
 def test_a_client_that_is_ended_takes_its_card_along_and_says_nothing(
     desk: PlainDesk, number: signal.Signals
 ) -> None:
@@ -122,6 +121,7 @@ def test_a_terminal_that_is_closed_releases_what_waits() -> None:
     with PlainDesk() as unused:  # for its folder
         address = f"unix:{unused.folder}/screen"
         controller, terminal = pty.openpty()
+        termios.tcsetwinsize(terminal, (24, 80))
         server = subprocess.Popen(
             [CRABHOOK, "serve", "--listen", address],
             stdin=terminal,
@@ -140,7 +140,8 @@ def test_a_terminal_that_is_closed_releases_what_waits() -> None:
             client = Client(address, BASH)
             deadline = time.monotonic() + 60
             seen = b""
-            while b"npm" not in seen and b"echo hi" not in seen and time.monotonic() < deadline:
+            while b"out.txt" not in seen:
+                assert time.monotonic() < deadline, seen
                 seen += os.read(controller, 65536)
             os.close(controller)
             assert client.finish(10).silent

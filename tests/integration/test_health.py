@@ -55,7 +55,11 @@ def test_a_server_tells_that_it_is_up_on_each_of_its_addresses() -> None:
                 assert [health(channel), health(channel, SERVICE)] == [UP, UP]
 
 
-@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGUSR1] * 4)  # the end may meet a write
+ENDS = [signal.SIGTERM, signal.SIGUSR1]
+AGAIN = [pytest.param(how, marks=pytest.mark.thorough) for how in ENDS * 3]  # it may meet a write
+
+
+@pytest.mark.parametrize("how", [*ENDS, *AGAIN])
 def test_whoever_watches_is_told_of_the_end_and_does_not_delay_it(how: signal.Signals) -> None:
     with Service("--headless") as service, grpc.insecure_channel(service.address) as channel:
         stub: Any = HealthStub(channel)

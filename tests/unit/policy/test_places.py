@@ -13,6 +13,7 @@ from crabhook.policy.evaluate import Policy
 from crabhook.policy.paths import Anchor, PathPattern
 from crabhook.policy.protected import ENTRIES, ENTRY_NAMES, Protected
 from crabhook.policy.rule import RuleSet
+from tests.support.examples import share
 from tests.support.rows import every_row
 from tests.unit.policy.law import HOME, PROJECT, bash, call, context, rule
 
@@ -89,13 +90,16 @@ def unasked(events: Iterator[object]) -> list[object]:
     return found
 
 
-@every_row("entry", ENTRY_NAMES)
-def test_no_spelling_of_a_shell_line_writes_what_is_protected_unasked(entry: str) -> None:
-    events = (
-        bash(line)
+@every_row("turn, entry", list(enumerate(ENTRY_NAMES)))
+def test_no_spelling_of_a_shell_line_writes_what_is_protected_unasked(
+    turn: int, entry: str
+) -> None:
+    spelled = [
+        line
         for at, path in enumerate(FILES[entry])
         for line in lines(path, whole=at in (0, len(FILES[entry]) - 1))
-    )
+    ]
+    events = map(bash, share(spelled, turn))
     assert [one.tool.input["command"] for one in unasked(events)] == []  # type: ignore[attr-defined]
 
 
