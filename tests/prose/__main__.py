@@ -23,7 +23,7 @@ FOLDER = Path(__file__).parent
 KNOWN = FOLDER / "known.toml"
 RULES = tomllib.loads((FOLDER / "rules.toml").read_text("utf-8"))
 BANNED = {re.compile(pattern, re.IGNORECASE): advice for pattern, advice in RULES["banned"].items()}
-END = re.compile(r"(?<=[.!?])[)\"”]?\s+(?=[\"“(]?[A-Z])")
+END = re.compile(r"(?<=[.!?])[)\"”]?\s+(?=[\"“(]?(?:[A-Z]|crabhook|gRPC))")
 
 
 def faults(text: str, semicolons: int = 0) -> Iterator[str]:
