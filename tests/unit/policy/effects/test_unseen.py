@@ -46,8 +46,10 @@ def test_each_of_several_is_named_and_a_comment_is_not_deleted() -> None:
 def test_such_a_command_wants_a_second_yes_and_its_letters_are_red() -> None:
     sitting = Sitting(columns=120, rows=40)
     sitting.ask(tool_input={"command": LINE})
+    sitting.ask()  # a queue of two has rows
     sitting.wait()
-    red = [text for line in sitting.draw().lines for style, text in line if style == "danger"]
+    drawn = sitting.draw().lines
+    red = [text for line in drawn for style, text in line if "danger" in style.split()]
     assert red.count("⟨U+200B⟩") == 2  # in the row, and in the text
     assert red.count("⟨U+202E⟩") == 2
     sitting.press("a")
