@@ -45,8 +45,9 @@ async def test_an_open_desk_hears_that_its_person_was_revoked(
         await asyncio.wait_for(desk.refused.wait(), SOON)
         assert "was revoked" in replica.lost()
         assert replica.refused()
-        # The first may say that the link is up: the desk may follow before it has connected.
-        assert all("was revoked" in link.lost for link in links if link.lost)
+        # The first may say that the link is up, or on a busy machine that it broke.
+        *_, last = (link.lost for link in links if link.lost)
+        assert "was revoked" in last
         later = Replica(desk, monotonic)
         later.follow()
         assert later.refused()

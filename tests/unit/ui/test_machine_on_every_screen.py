@@ -173,6 +173,7 @@ def test_a_long_folder_hides_no_machine_in_the_title() -> None:
     for columns, rows in SIZES:
         sitting = Sitting(columns=columns, rows=rows)
         sitting.desk.ask(call("Bash", DANGEROUS, cwd=f"/home/{'x' * 300}"), origin=BUILD1)
+        sitting.ask(session_id="another")  # with two cards the queue has rows
         sitting.wait(LONG_ENOUGH)
         assert "@ build1" in sitting.text()
         assert "@build1" in sitting.text()
