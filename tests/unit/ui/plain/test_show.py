@@ -234,7 +234,7 @@ EVENT = st.builds(
 OURS = re.compile(
     r"  (agent: |mode: |time left: \d+:\d\d$|command:$|description: |file_path: |change:$|content:$"
     r"|plan:$|\d+ of \d+:$|with:$|\d+\. |these questions cannot be read: |(other )?input:$|event:$"
-    r"|answer with: 7 |\s\s)|     \d\) "
+    r"|answer with: 7 |covered: secrets; |\s\s)|     \d\) "
     rf"|  ({'|'.join(map(re.escape, LABELS.values()))}|other fields|always \d|field|kept going):"
 )
 ONCE = ("  mode: ", "  agent: ", "  time left: ", "  answer with: ", "  command:", "  plan:")
