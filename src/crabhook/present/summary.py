@@ -61,6 +61,12 @@ def tool_label(event: Event, spell: Speller = safe) -> str:
     return brief(event.tool.name if event.tool else event.name, spell)
 
 
+def called(event: Event, spell: Speller = safe) -> str:
+    """Return what an event is about on one line: its tool and subject, of a command that alone."""
+    tool = "" if is_command(event) else tool_label(event, spell)
+    return joined(tool, summary(event, spell), by=" ")
+
+
 def agent_name(event: Event, spell: Speller = safe) -> str:
     """Return the name that the agent's makers gave it."""
     return vocabulary().titles.get(event.platform) or brief(event.platform, spell)

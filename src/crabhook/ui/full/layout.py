@@ -52,6 +52,7 @@ BESIDE = 140  # columns from which the queue is beside the card
 _ROOMY = 20  # rows of the screen from which a command has a frame
 _CARD_ROWS = 12  # rows that a card keeps, with the two edges of its panel, however many wait
 _TITLE = 6  # the rank of the status line's least part
+_MARGIN = 2  # columns of a panel that its card leaves free
 _SIDES = 60  # columns from which a panel has sides
 _PAGES: Mapping[type[Dialog], str] = {
     Menu: "Choose",
@@ -114,31 +115,32 @@ class Painter:
         self._bare = safe_ascii if screen.options.ascii else safe
         self._spell = Mask(self._bare, ASCII_COVER if screen.options.ascii else COVER)
         self._words = WordsOfCards(self._spell)
-        self._roomy = True
 
     def frame(self, columns: int, rows: int, clock: Clock) -> Frame:
         """Draw the screen at this size."""
-        self._roomy = rows >= _ROOMY
         if columns < LEAST_COLUMNS or rows < LEAST_ROWS:
             return Frame(self._finish([[("warning", "too small to decide in")]], columns, rows))
         top = self._screen.stack.top
         if top.FILLS:
             return self._page(columns, rows, clock)
-        parts = divide(columns, rows, self._needed(rows))
-        queueing = isinstance(top, Palette | View) or bool(_offers(top))
-        queueing = queueing and self._only_card() is None
+        calls = self._last_calls()
+        parts = divide(columns, rows, self._needed(rows, calls))
+        listed_keys = isinstance(top, Palette) or bool(_offers(top))
+        queueing = listed_keys or (isinstance(top, View) and calls is None)
         sides = parts.ruled and columns >= _SIDES
         left = columns * 2 // 5 if parts.beside else columns
         queue = Panel(left, queueing, sides)
         card = Panel(columns - left if parts.beside else columns, not queueing, sides)
-        named, listed, more = self._upper(parts.queue, queue.inner, clock)
+        named, listed, more = self._upper(parts.queue, queue.inner, clock, calls)
         view = view_of(self._screen)
-        detail, shows_card = self._detail(view, parts.detail, card.inner, clock)
+        sheet = self._sheet(card.inner, roomy=rows >= _ROOMY)
+        detail, shows_card = self._detail(view, parts.detail, sheet, clock)
         lower = card.edge(self._keys_below(), self._scrolled(view, detail))
         lines = [self._status(columns, clock)]
         lines += [queue.title([("", named)], more)] if parts.ruled else []
         first, above = len(lines), [queue.row(row.line) for row in listed]
-        title = card.title(*self._titled(card.columns, clock), "╭╮" if parts.beside else "├┤")
+        titled = self._titled(card.columns, clock, alone=calls is not None)
+        title = card.title(*titled, "╭╮" if parts.beside else "├┤")
         looked_at = [title, *map(card.row, detail)]
         if parts.beside:
             above = [lines.pop(), *above]
@@ -146,15 +148,16 @@ class Painter:
             lower = [*queue.edge([], []), *lower]
         else:
             lines += [*above, *looked_at]
-        sheet = Sheet(columns, self._spell)
-        foot, column = foot_lines(self._screen, sheet, parts.feed, clock, lower)
+        foot, column = foot_lines(
+            self._screen, Sheet(columns, self._spell), parts.feed, clock, lower
+        )
         cursor = None if column is None else (column, len(lines))
         at = {first + place: row.name for place, row in enumerate(listed) if row.name is not None}
         readable = shows_card and not self._screen.desk.lost()
         sight = self._screen.sight() if readable else Sight()
         return Frame(self._finish([*lines, *foot], columns, rows), cursor, sight, at, left)
 
-    def _needed(self, rows: int) -> int:
+    def _needed(self, rows: int, calls: Sequence[FeedEntry] | None) -> int:
         """Return how many rows show all that the upper part has, of the screen's `rows`."""
         screen, top = self._screen, self._screen.stack.top
         if isinstance(top, Palette):
@@ -162,15 +165,15 @@ class Painter:
         if offers := _offers(top):
             return len(offers)
         if screen.listing is None:
-            card = self._only_card()
-            return screen.selection.needed if card is None else max(len(self._calls(card)), 1)
+            return screen.selection.needed if calls is None else max(len(calls), 1)
         # an entry that is opened whole takes the room of the others
         return 1 if isinstance(top, EntryPage) else max(len(screen.listing.rows()), 1)
 
     def _page(self, columns: int, rows: int, clock: Clock) -> Frame:
         foot, column = foot_lines(self._screen, Sheet(columns, self._spell), 0, clock, [])
         view = view_of(self._screen)
-        detail, _ = self._detail(view, rows - len(foot) - 1, columns, clock)
+        sheet = self._sheet(columns, roomy=rows >= _ROOMY)
+        detail, _ = self._detail(view, rows - len(foot) - 1, sheet, clock)
         lines = [self._status(columns, clock), *detail]
         cursor = None if column is None else (column, len(lines))
         return Frame(self._finish([*lines, *foot], columns, rows), cursor)
@@ -229,7 +232,9 @@ class Painter:
                 break
         return ends(left, right, columns)
 
-    def _upper(self, height: int, columns: int, clock: Clock) -> tuple[str, list[QueueRow], Line]:
+    def _upper(
+        self, height: int, columns: int, clock: Clock, calls: Sequence[FeedEntry] | None
+    ) -> tuple[str, list[QueueRow], Line]:
         """Return the title of the upper part, its rows, and how many more there are."""
         screen, above, below = self._screen, 0, 0
         top = screen.stack.top
@@ -243,12 +248,9 @@ class Painter:
         elif screen.listing is not None:
             rows, above, below = view_rows(screen, height, columns, clock, self._spell)
             title = view_title(screen, self._bare)
-        elif (card := self._only_card()) is not None:
+        elif calls is not None:
             title = "What this session ran before"
-            rows = [
-                QueueRow(line)
-                for line in call_lines(self._calls(card), clock, columns, self._spell)
-            ]
+            rows = [QueueRow(line) for line in call_lines(calls, clock, columns, self._spell)]
         else:
             window, queue = screen.selection.window(height), screen.queue
             above, below = window.above, window.below
@@ -262,16 +264,17 @@ class Painter:
         more = " · ".join(f"{count} more {where}" for count, where in counts if count)
         return title, rows, [("dim", more)] if more else []
 
-    def _only_card(self) -> Card | None:
-        """Return the selected card where nothing else waits: a queue of one row says no more."""
+    def _last_calls(self) -> Sequence[FeedEntry] | None:
+        """Return what the only waiting card's session ran before; None where there is a queue.
+
+        A queue of one row says no more than the card's title.
+        """
         screen, queue = self._screen, self._screen.queue
         card = None if screen.listing is not None or screen.marks else screen.card
         if card is None or card.state is not State.WAITING or queue.arranged.wanted:
             return None
-        return card if (queue.count, queue.aside) == (1, 0) else None
-
-    def _calls(self, card: Card) -> Sequence[FeedEntry]:
-        return calls_before(card, self._screen.desk.feed())
+        alone = (queue.count, queue.aside) == (1, 0)
+        return calls_before(card, screen.desk.feed()) if alone else None
 
     def _standing(self, card: Card) -> CardRow:
         screen, number = self._screen, card.number
@@ -287,30 +290,28 @@ class Painter:
             by=by_another(card, screen.desk, self._spell),
         )
 
-    def _titled(self, columns: int, clock: Clock) -> tuple[Line, Line]:
-        """Return the title of the large part: a card's, or a page's."""
+    def _titled(self, columns: int, clock: Clock, *, alone: bool) -> tuple[Line, Line]:
+        """Return the title of the large part: a page's, or a card's; `alone`: it has no row."""
         screen = self._screen
         if screen.alone or screen.card is None:
             return [("", _PAGES.get(type(screen.stack.top), ""))], []
-        title, right = title_of(self._standing(screen.card), clock, self._spell, columns)
-        if screen.card is self._only_card():
-            title = [("", only_marks(self._standing(screen.card))), *title]
-        return title, right
+        standing = self._standing(screen.card)
+        title, right = title_of(standing, clock, self._spell, columns)
+        return [("", only_marks(standing)), *title] if alone else title, right
 
     def _detail(
-        self, view: Detail, height: int, columns: int, clock: Clock
+        self, view: Detail, height: int, sheet: Sheet, clock: Clock
     ) -> tuple[list[Line], bool]:
         """Return the rows of the large part, and whether keys act on what it shows."""
         screen = self._screen
         card, head = None if screen.alone else screen.card, []
         if card is not None:
-            head = self._head(card, columns, clock)[: max(height - 2, 1)]
+            head = self._head(card, sheet, clock)[: max(height - 2, 1)]
         room = height - len(head)
         below, body = list[Line](), list[Line]()
         if card is None and not screen.alone:
             body = empty_lines(screen)
         else:
-            sheet = self._sheet(columns)
             for below in self._below(room, sheet):  # the request has room before the rest
                 body = view.rows(sheet, room - len(below))
                 if not (view.above or view.below):
@@ -335,7 +336,7 @@ class Painter:
         apart: list[Line] = [] if has_risk(as_given) else [[]]
         return [*apart, *stays, *rest][: height // 2], [*stays][: height // 2]
 
-    def _sheet(self, columns: int) -> Sheet:
+    def _sheet(self, columns: int, *, roomy: bool) -> Sheet:
         """Return the sheet for a card: it covers secrets and folds long runs of blanks.
 
         An edit shows everything: nobody can edit covered text.
@@ -345,10 +346,10 @@ class Painter:
         edits = any(isinstance(dialog, EditPage) for dialog in screen.stack.dialogs)
         bare = edits or screen.work.bare.number == number
         folds = screen.work.unfolded.number != number
-        return Sheet(columns - 2, self._bare if bare else self._spell, folds, self._roomy)
+        return Sheet(columns - _MARGIN, self._bare if bare else self._spell, folds, roomy)
 
-    def _head(self, card: Card, columns: int, clock: Clock) -> list[Line]:
-        screen, sheet = self._screen, self._sheet(columns)
+    def _head(self, card: Card, sheet: Sheet, clock: Clock) -> list[Line]:
+        screen = self._screen
         work = screen.work.about(card)
         lines = [[("", " "), *line] for line in head_lines(self._standing(card), sheet, clock)]
         lines += [[("warning", f"  ! {sheet.spell(alarm)}")] for alarm in card.alarms]
@@ -367,7 +368,7 @@ class Painter:
         if work.quiet:
             lines.append([("held", " goes with it: suppressOutput")])
         if (form := form_of(screen)) is not None and screen.answers_given(card) is None:
-            lines.append(tab_line(form, columns, self._spell))
+            lines.append(tab_line(form, sheet.columns + _MARGIN, self._spell))
         return lines
 
     def _keys_below(self) -> Line:

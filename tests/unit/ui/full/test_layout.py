@@ -167,6 +167,16 @@ def test_the_panel_that_keys_go_to_is_told_by_its_title_in_reverse_and_not_by_co
             assert said in fronts[0]
 
 
+def test_beside_the_only_card_the_front_is_the_card_until_a_list_takes_the_keys() -> None:
+    sitting = Sitting()
+    sitting.ask()
+    for keys, title in (([], "#1 · Claude Code"), ([":"], "Commands")):
+        sitting.press(*keys)
+        spans = [span for line in sitting.draw().lines for span in line]
+        (front,) = [text for look, text in spans if look == "front"]
+        assert title in front
+
+
 def test_nobody_waiting_is_said() -> None:
     assert "Nothing needs you" in Sitting().text()
 

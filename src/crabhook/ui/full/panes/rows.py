@@ -1,6 +1,7 @@
 """The rows of the queue and of the feed, in columns that give way on a narrow screen."""
 
 from collections.abc import Hashable, Mapping, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from crabhook.datatypes import Bounded, frozen
@@ -18,6 +19,7 @@ from crabhook.present.summary import (
     agent_name,
     as_allowed,
     brief,
+    called,
     is_command,
     is_plan,
     is_question,
@@ -295,18 +297,14 @@ LAST_CALLS = 5  # of a card's session, in place of a queue of one card
 
 def calls_before(card: Card, feed: Sequence[FeedEntry]) -> Sequence[FeedEntry]:
     """Return the last calls of the card's session that ended before it, the newest last."""
-    mine = card.event
-    calls: list[FeedEntry] = []
-    for entry in reversed(feed):
-        event = entry.event
-        whose = (event.platform, event.session, event.machine)
-        if event.tool is None or not entry.outcome:
-            continue
-        if whose == (mine.platform, mine.session, mine.machine):
-            calls.append(entry)
-        if len(calls) == LAST_CALLS:
-            break
-    return calls[::-1]
+    calls = (
+        entry
+        for entry in reversed(feed)
+        if entry.event.tool is not None
+        and entry.outcome
+        and entry.event.session_key == card.event.session_key
+    )
+    return [*islice(calls, LAST_CALLS)][::-1]
 
 
 def call_lines(
@@ -317,10 +315,8 @@ def call_lines(
         return [[("dim", "   nothing ran in this session before")]]
     rows: list[Line] = []
     for entry in calls:
-        event = entry.event
-        tool = "" if is_command(event) else tool_label(event, spell)
-        what = joined(tool, summary(event, spell), by=" ")
         end = brief(entry.outcome, spell)
+        what = called(entry.event, spell)
         left: Line = [("dim", f"   {clock.of_day(entry.at)}  "), ("", what)]
         rows.append(ends(left, [("dim", f"  {clip(end, columns // 3)} ")], columns))
     return rows

@@ -15,13 +15,11 @@ from crabhook.present.sentence import MARKS
 from crabhook.present.summary import (
     as_allowed,
     brief,
-    is_command,
+    called,
     is_question,
     machine,
     outcome,
     project,
-    summary,
-    tool_label,
 )
 from crabhook.ui.full.dialogs.lists import EntryPage, HistoryView, SessionsView
 from crabhook.ui.full.panes.request import asked_rows
@@ -89,8 +87,6 @@ def past_lines(
     ):
         card, style = entry.card, "selected" if here else ""
         risk_look, risk = MARKS[card.risk.level]
-        event = as_allowed(card)
-        tool = "" if is_command(event) else tool_label(event, spell)
         left: Line = [
             ("mark", "▸" if here else " "),
             ("dim", fit(at, widths[0]) + " "),
@@ -98,7 +94,7 @@ def past_lines(
             (risk_look, f" {risk:>2} "),
             (style, fit(place, widths[2]) + " " if widths[2] else ""),
             (style, machine_cell(host, machine_cells) + " " if machine_cells else ""),
-            (style, " ".join(filter(None, (tool, summary(event, spell))))),
+            (style, called(as_allowed(card), spell)),
         ]
         right: Line = [("warning", " NOT DELIVERED")] if card.delivered is False else []
         if columns >= _NARROW:

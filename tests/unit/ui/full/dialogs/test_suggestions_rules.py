@@ -213,7 +213,7 @@ def test_many_denials_are_told_by_the_first_and_by_their_number() -> None:
     sitting.press("G")
     assert "… and 10 more" in "".join(
         text
-        for line in view_of(sitting.screen).rows(sitting.painter._sheet(100), 60)
+        for line in view_of(sitting.screen).rows(sitting.painter._sheet(100, roomy=True), 60)
         for _, text in line
     )
 
