@@ -4,7 +4,7 @@ from crabhook.ui.full.dialog import always, closes, group, row
 from crabhook.ui.full.dialogs import question
 from crabhook.ui.full.dialogs.bulk import MARKED, MARKING, UNMARK
 from crabhook.ui.full.dialogs.decide import DECIDING, ITS_TIME
-from crabhook.ui.full.dialogs.help import COMMANDS, KEYS_AND_LEAVE
+from crabhook.ui.full.dialogs.help import ANYWHERE
 from crabhook.ui.full.dialogs.lists import VIEWS, ask_filter
 from crabhook.ui.full.dialogs.mcp_form import FillPage, filling_of
 from crabhook.ui.full.dialogs.orders import COME_BACK, GO_AWAY, ORDERS
@@ -13,11 +13,10 @@ from crabhook.ui.full.dialogs.page import (
     COPY,
     FAR,
     FAR_AWAY,
-    FIRST,
     FREE,
     LOOKING,
     PAGES,
-    QUIT,
+    SCROLLING,
     SEEN,
     TAKE_BACK,
     WHOLE,
@@ -68,7 +67,7 @@ class QueueView(View):
             lambda view: bool(view.screen.queue.arranged.wanted) and not view.screen.marks,
             row("escape", "show all", "show all that waits again",
                 FREE, lambda view, _: view.screen.want(""))),
-        *VIEWS, ORDERS, GO_AWAY, WHOLE, COPY, SEEN, COMMANDS, KEYS_AND_LEAVE, QUIT,
+        *VIEWS, ORDERS, GO_AWAY, WHOLE, COPY, SEEN, *ANYWHERE,
     )
     # fmt: on
 
@@ -83,8 +82,7 @@ class TextPage(ScreenPage):
         TAKE_BACK, COME_BACK, MARKED, DECIDING, ITS_TIME, MARKING, LOOKING,
         group(KeyTheme.OUT, always,
             row("escape tab left", "queue", "back to the queue", FREE, closes)),
-        FAR, PAGES, FIRST, *VIEWS, ORDERS, GO_AWAY, WHOLE, COPY, SEEN, COMMANDS, KEYS_AND_LEAVE,
-        QUIT,
+        *SCROLLING, *VIEWS, ORDERS, GO_AWAY, WHOLE, COPY, SEEN, *ANYWHERE,
     )
     # fmt: on
 
@@ -114,8 +112,7 @@ class FormPage(ScreenPage):
     # fmt: off
     KEYS = (
         TAKE_BACK, question.IN_THE_FORM, question.ANSWERING, DECIDING, ITS_TIME, LOOKING,
-        question.BETWEEN_QUESTIONS, FAR, PAGES, FIRST, WHOLE, COPY, SEEN, COMMANDS, KEYS_AND_LEAVE,
-        QUIT,
+        question.BETWEEN_QUESTIONS, *SCROLLING, WHOLE, COPY, SEEN, *ANYWHERE,
     )
     # fmt: on
 

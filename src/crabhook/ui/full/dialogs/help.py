@@ -8,12 +8,10 @@ from crabhook.desk.acts import Place, key_of
 from crabhook.ui.full import effects as do
 from crabhook.ui.full.dialog import Dialog, Group, Table, always, closes, group, row, row_of
 from crabhook.ui.full.dialogs.page import (
-    FAR,
-    FIRST,
     FREE,
     LOOKING,
-    PAGES,
     QUIT,
+    SCROLLING,
     ScreenPage,
 )
 from crabhook.ui.full.effects import Effects
@@ -75,7 +73,7 @@ class KeysPage(Dialog):
             row("/", "search", "find keys by their words",
                 FREE, lambda page, _: (KeySearch(all_keys=page.all_keys, finder=Finder()),)),
             row("escape q", "close", "close this page", FREE, closes)),
-        FAR, PAGES, FIRST, QUIT,
+        *SCROLLING, QUIT,
     )
     # fmt: on
 
@@ -143,3 +141,6 @@ KEYS_AND_LEAVE: Group[Dialog] = group(KeyTheme.ALWAYS, always,
     row_of(key_of("quit", Place.DESK), lambda *_: (do.Leave(),)),
     row_of(key_of("help", Place.DESK), lambda *_: (KeysPage(),)))
 # fmt: on
+
+ANYWHERE: Table = (COMMANDS, KEYS_AND_LEAVE, QUIT)
+"""The keys of every view, and of every page of a card."""

@@ -10,15 +10,14 @@ from crabhook.present.summary import copied
 from crabhook.ui.full import effects as do
 from crabhook.ui.full.dialog import Go, Group, KeyRow, always, closes, group, row, row_of
 from crabhook.ui.full.dialogs import decide, orders
-from crabhook.ui.full.dialogs.help import COMMANDS, KEYS_AND_LEAVE
+from crabhook.ui.full.dialogs.help import ANYWHERE
 from crabhook.ui.full.dialogs.page import (
     FAR,
     FAR_AWAY,
     FIRST,
     FREE,
     LOOKING,
-    PAGES,
-    QUIT,
+    SCROLLING,
     ScreenPage,
     View,
 )
@@ -130,7 +129,7 @@ class SessionsView(_ListView):
                 "its subagents and notes; hold or allow all of it for a while", FREE,
                 _at_session(lambda page, view: orders.offer_session(view, page.screen.desk)))),
         group(KeyTheme.VIEW, always, _TO_QUEUE),
-        FIRST, _ROWS, *VIEWS, orders.ORDERS, COMMANDS, KEYS_AND_LEAVE, QUIT,
+        FIRST, _ROWS, *VIEWS, orders.ORDERS, *ANYWHERE,
     )
     # fmt: on
 
@@ -196,7 +195,7 @@ class HistoryView(_ListView):
             row("escape", "show all", "show all that ended again",
                 FREE, lambda view, _: view.show_all())),
         group(KeyTheme.VIEW, lambda view: not view.screen.history.wanted, _TO_QUEUE),
-        _ROWS, *VIEWS, COMMANDS, KEYS_AND_LEAVE, QUIT,
+        _ROWS, *VIEWS, *ANYWHERE,
     )
     # fmt: on
 
@@ -208,11 +207,11 @@ class EntryPage(ScreenPage):
 
     # fmt: off
     KEYS = (
-        LOOKING, FAR, PAGES, FIRST, _ALWAYS_ALLOW,
+        LOOKING, *SCROLLING, _ALWAYS_ALLOW,
         group(KeyTheme.HISTORY, _on_entry,
             row("y", "", "copy the command, as it is on record", FREE, _copy)),
         group(KeyTheme.HISTORY, always,
             row("escape tab left", "history", "back to the history", FREE, closes)),
-        *VIEWS, COMMANDS, KEYS_AND_LEAVE, QUIT,
+        *VIEWS, *ANYWHERE,
     )
     # fmt: on

@@ -21,17 +21,14 @@ from crabhook.present.body import ASKED, server_asks
 from crabhook.present.summary import brief
 from crabhook.ui.full.dialog import DIGITS, Group, always, closes, group, row, row_of
 from crabhook.ui.full.dialogs import prompts
-from crabhook.ui.full.dialogs.help import COMMANDS, KEYS_AND_LEAVE
+from crabhook.ui.full.dialogs.help import ANYWHERE
 from crabhook.ui.full.dialogs.page import (
     ARMED,
     COPY,
-    FAR,
     FAR_AWAY,
-    FIRST,
     FREE,
     LOOKING,
-    PAGES,
-    QUIT,
+    SCROLLING,
     SEEN,
     WHOLE,
     ScreenPage,
@@ -465,7 +462,7 @@ class FillPage(ScreenPage):
             row("tab right", "next field", "the field after",
                 FREE, _with_form(lambda form: go_field(form, +1))),
             row("escape", "queue", "back to the queue; what is filled in is kept", FREE, closes)),
-        FAR, PAGES, FIRST, WHOLE, COPY, SEEN, COMMANDS, KEYS_AND_LEAVE, QUIT,
+        *SCROLLING, WHOLE, COPY, SEEN, *ANYWHERE,
     )
     # fmt: on
 

@@ -6,7 +6,7 @@ from crabhook.desk.acts import ACTS, Guard, Place, key_of
 from crabhook.model.card import Card
 from crabhook.present.summary import copied
 from crabhook.ui.full import effects as do
-from crabhook.ui.full.dialog import Dialog, Group, always, closes, group, row, row_of
+from crabhook.ui.full.dialog import Dialog, Group, Table, always, closes, group, row, row_of
 from crabhook.ui.full.effects import Effects, Look
 from crabhook.ui.full.panes.request import everything_page
 from crabhook.ui.full.screen import Screen
@@ -98,6 +98,9 @@ QUIT: Group[Dialog] = group(KeyTheme.ALWAYS, always,
         FREE, lambda *_: (do.Quit(),)))
 # fmt: on
 
+SCROLLING: Table = (FAR, PAGES, FIRST)
+"""The keys that go far in a page that is scrolled."""
+
 _TAKE_BACK = key_of("take-back", Place.DESK)
 # fmt: off
 TAKE_BACK: Group[ScreenPage] = group(KeyTheme.HELD,
@@ -126,7 +129,7 @@ class EverythingPage(ScreenPage):
     KEYS = (
         LOOKING,
         group(KeyTheme.OUT, always, row("escape i q", "close", "back to the card", FREE, closes)),
-        FAR, PAGES, FIRST, SEEN, QUIT,
+        *SCROLLING, SEEN, QUIT,
     )
     # fmt: on
 

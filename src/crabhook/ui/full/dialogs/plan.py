@@ -18,13 +18,11 @@ from crabhook.ui.full.dialogs.page import (
     ARMED,
     BEGIN,
     COPY,
-    FAR,
     FAR_AWAY,
-    FIRST,
     FREE,
     LOOKING,
-    PAGES,
     QUIT,
+    SCROLLING,
     WHOLE,
     ScreenPage,
 )
@@ -251,7 +249,7 @@ class NotesPage(ScreenPage):
         LOOKING,
         group(KeyTheme.FIELDS, always,
             row("escape", "queue", "back to the queue; the notes are kept", FREE, closes)),
-        FAR, PAGES, FIRST, WHOLE, COPY, KEYS_AND_LEAVE, QUIT,
+        *SCROLLING, WHOLE, COPY, KEYS_AND_LEAVE, QUIT,
     )
     # fmt: on
 

@@ -14,13 +14,11 @@ from crabhook.ui.full.dialog import DIGITS, Dialog, Group, always, closes, group
 from crabhook.ui.full.dialogs.page import (
     ARMED,
     CHOOSING,
-    FAR,
-    FIRST,
     FREE,
     LINE,
     LOOKING,
-    PAGES,
     QUIT,
+    SCROLLING,
     SEEN,
     ScreenPage,
 )
@@ -147,7 +145,7 @@ class Menu(Dialog):
         group(KeyTheme.LIST, lambda menu: menu.turn is not None,
             row("e", "until when", "change when the rules end",
                 FREE, lambda menu, _: (menu.turn(menu.cursor),))),
-        CHOOSING, FAR, PAGES, FIRST, QUIT,
+        CHOOSING, *SCROLLING, QUIT,
     )
     # fmt: on
 
@@ -243,7 +241,7 @@ class YesPage(Dialog):
             row("enter y", "yes, exactly this", "do exactly what is shown",
                 ARMED, lambda proposal, _: (Close(proposal.carry_out),)),
             row("escape", "back", "do nothing of it, and go back", FREE, closes)),
-        LOOKING, FAR, PAGES, FIRST, SEEN, QUIT,
+        LOOKING, *SCROLLING, SEEN, QUIT,
     )
     # fmt: on
 
@@ -395,7 +393,7 @@ class SecondYesPage(ScreenPage):
             row("enter", "yes, do it", "do what the line names",
                 ARMED, lambda question, _: (Close(lambda: (question.doubt,)),))),
         group(KeyTheme.SECOND_YES, always, row("escape", "back", "do nothing of it", FREE, closes)),
-        FAR, PAGES, FIRST, QUIT,
+        *SCROLLING, QUIT,
     )
     # fmt: on
 

@@ -23,13 +23,11 @@ from crabhook.ui.full.dialogs import prompts
 from crabhook.ui.full.dialogs.help import KEYS_AND_LEAVE
 from crabhook.ui.full.dialogs.page import (
     ARMED,
-    FAR,
-    FIRST,
     FREE,
     LOOKING,
-    PAGES,
     QUIT,
     READ,
+    SCROLLING,
     SEEN,
     TAKE_BACK,
     WHOLE,
@@ -284,7 +282,7 @@ class ReviewPage(ScreenPage):
             row("enter y", "send", "send exactly the answers shown", READ, _with_form(send))),
         LOOKING,
         group(KeyTheme.OUT, always, row("escape r", "form", "back to the form", FREE, closes)),
-        FAR, PAGES, FIRST, WHOLE, SEEN, KEYS_AND_LEAVE, QUIT,
+        *SCROLLING, WHOLE, SEEN, KEYS_AND_LEAVE, QUIT,
     )
     # fmt: on
 
