@@ -123,20 +123,19 @@ async def open_to_desks(
     from crabhook.server.operators.service import OperatorService  # likewise
 
     places = (settings.operators,) if settings.operators else (OWN_DESKS, _ANY_PORT)
-    why: object = ""
+    service, why = OperatorService(runner, team.current), ""
     async with AsyncExitStack() as opened:
         for place in places:
             where = parse_address(place)
             if not isinstance(where, TcpAddress):
                 raise PortError(f"--operators {where}: desks come to HOST:PORT alone")
-            service = OperatorService(runner, team.current)
             listener = open_operators(service, where, team.server_pair(), team.authority, watch)
             try:
                 at = await opened.enter_async_context(listener)
             except PortError as error:
                 if settings.operators:
                     raise
-                why = error
+                why = str(error)
                 continue
             switches.append(service.switch_to)
             yield (f"{at} for desks",)
