@@ -5,6 +5,7 @@ from pathlib import Path
 
 from crabhook.cli import parser_of
 from crabhook.cli.commands import COMMANDS, OUT_OF_SIGHT, About, subcommands
+from tests.docs.made_part import put
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "reference" / "commands.md"
@@ -40,9 +41,7 @@ def _actions(name: str) -> Iterator[str]:
 
 def with_tables(page: str) -> str:
     """Return the page with the tables in their place."""
-    before, _, rest = page.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    return f"{before}{BEGIN}\n{tables()}\n\n{END}{after}"
+    return put(f"{tables()}\n", page, BEGIN, END)
 
 
 if __name__ == "__main__":

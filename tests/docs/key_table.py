@@ -6,6 +6,7 @@ from typing import Any
 
 from crabhook.ui.full.dialog import KeyRow
 from crabhook.ui.full.keys import LISTED
+from tests.docs.made_part import put
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "desk.md"
 BEGIN, END = "<!-- keys: made from src/crabhook/ui/full/keys.py -->", "<!-- end of keys -->"
@@ -27,9 +28,7 @@ def _row(row: KeyRow[Any]) -> str:
 
 def with_table(page: str) -> str:
     """Return the page with the table in its place."""
-    before, _, rest = page.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    return f"{before}{BEGIN}\n{table()}\n{END}{after}"
+    return put(table(), page, BEGIN, END)
 
 
 if __name__ == "__main__":

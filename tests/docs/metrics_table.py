@@ -17,6 +17,7 @@ from crabhook.server.metrics.collector import (
     TIMINGS,
 )
 from crabhook.server.metrics.tally import BY, HERE, OTHER, End, TurnedAway
+from tests.docs.made_part import put
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "metrics.md"
 BEGIN, FINISH = (
@@ -64,9 +65,7 @@ def table() -> str:
 
 def with_table(page: str) -> str:
     """Return the page with the table in its place."""
-    before, _, rest = page.partition(BEGIN)
-    _, _, after = rest.partition(FINISH)
-    return f"{before}{BEGIN}\n{table()}\n{FINISH}{after}"
+    return put(table(), page, BEGIN, FINISH)
 
 
 if __name__ == "__main__":

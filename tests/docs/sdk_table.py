@@ -4,6 +4,7 @@ import inspect
 from pathlib import Path
 
 from crabhook.sdk import EVENTS, Event, Platform
+from tests.docs.made_part import put
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "own-hooks.md"
 BEGIN, END = "<!-- events: made from src/crabhook/sdk/events -->", "<!-- end of events -->"
@@ -47,9 +48,7 @@ def _name(kind: type[Event], platform: Platform) -> str:
 
 def with_table(page: str) -> str:
     """Return the page with the table in its place."""
-    before, _, rest = page.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    return f"{before}{BEGIN}\n{table()}\n{END}{after}"
+    return put(table(), page, BEGIN, END)
 
 
 if __name__ == "__main__":

@@ -72,10 +72,13 @@ def _word(token: Any) -> str:
 
 def of_module(file: Path) -> Iterator[Passage]:
     """Return the docstrings, and in the packages that speak to people the texts as well."""
-    tree = ast.parse(file.read_text("utf-8"))
+    nodes = [*ast.walk(ast.parse(file.read_text("utf-8")))]
+    # Strings that stand alone as statements: docstrings of modules, functions, values.
+    documents = {node.value for node in nodes if isinstance(node, ast.Expr)}
+    # The pieces of f-strings, which are read with their string.
+    pieces = {part for node in nodes if isinstance(node, ast.JoinedStr) for part in node.values}
     speaks = file.relative_to(ROOT / "src" / "crabhook").parts[0] in SPOKEN
-    documents = set(_documents(tree))
-    for node in ast.walk(tree):
+    for node in nodes:
         match node:
             case ast.Constant(value=str(text)) if node in documents:
                 for paragraph in text.split("\n\n"):
@@ -87,28 +90,8 @@ def of_module(file: Path) -> Iterator[Passage]:
                     str(part.value) if isinstance(part, ast.Constant) else CODE for part in values
                 )
                 yield from _spoken(file, node.lineno, text)
-            case ast.Constant(value=str(text)) if speaks and node not in _parts(tree):
+            case ast.Constant(value=str(text)) if speaks and node not in pieces:
                 yield from _spoken(file, node.lineno, text)
-
-
-def _documents(tree: ast.AST) -> Iterator[ast.Constant]:
-    """Return the strings that stand alone as statements: docstrings of modules, functions, values."""
-    for node in ast.walk(tree):
-        match node:
-            case ast.Expr(ast.Constant(value=str()) as constant):
-                yield constant
-
-
-_PARTS: dict[int, set[ast.AST]] = {}
-
-
-def _parts(tree: ast.AST) -> set[ast.AST]:
-    """Return the pieces of f-strings, which are read with their string."""
-    if id(tree) not in _PARTS:
-        _PARTS.clear()
-        strings = (node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr))
-        _PARTS[id(tree)] = {part for node in strings for part in node.values}
-    return _PARTS[id(tree)]
 
 
 def of_table(file: Path) -> Iterator[Passage]:
