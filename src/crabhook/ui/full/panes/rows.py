@@ -312,7 +312,7 @@ def call_lines(
 ) -> list[Line]:
     """Return a row for each of a session's last calls: when, what, and what came of it."""
     if not calls:
-        return [[("dim", "   nothing ran in this session before")]]
+        return [[("dim", "   no result of a call yet")]]
     rows: list[Line] = []
     for entry in calls:
         end = brief(entry.outcome, spell)
