@@ -7,7 +7,7 @@ its length, so that blanks push nothing out of view.
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import TypeAlias
 
@@ -37,12 +37,15 @@ def safe(text: str) -> str:
     """Return `text` on one line, every character of it visible or a plain space."""
     if text.isascii() and text.isprintable():
         return text
-    shown: list[str] = []
+    return "".join(spelled(text))
+
+
+def spelled(text: str) -> Iterator[str]:
+    """Yield what is shown of each letter of a text: the letter itself, or a mark in its place."""
     stacked = 0
     for letter in text:
         stacked = stacked + 1 if _stacks(letter) else 0
-        shown.append(_code(letter) if stacked > MAX_MARKS_ON_A_LETTER else _mark(letter))
-    return "".join(shown)
+        yield _code(letter) if stacked > MAX_MARKS_ON_A_LETTER else _mark(letter)
 
 
 def safe_lines(text: str) -> list[str]:
