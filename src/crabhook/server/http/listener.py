@@ -7,36 +7,36 @@ agent's dialog alone must not hold its calls.
 import asyncio
 import os
 import re
-import socket
-import ssl
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from http import HTTPStatus
 from typing import Any
 
-from aiohttp import HttpVersion11, StreamReader, web
+from aiohttp import web
 
 from crabhook.datatypes import frozen
 from crabhook.model.card import Origin, Stance, number_of
 from crabhook.model.errors import PayloadError
 from crabhook.platforms.claude.write import PATH, STANCE, WAIT, body
 from crabhook.server.address import (
-    BACKLOG,
     GRACE,
     MAX_REQUEST,
-    AddressError,
     HttpAddress,
-    PortError,
-    TcpAddress,
     Tls,
     Tokens,
-    parse_address,
 )
 from crabhook.server.core.anonymous_intake import TAKEN_WITHIN, AnonymousIntake
 from crabhook.server.core.pending_call import PendingCall, RefusedError
 from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.listener import Health
+from crabhook.server.http.bodies import read
 from crabhook.server.http.connections import SERVER, Connections, transport_of
+from crabhook.server.http.listening import (
+    HttpListener,
+    ListenerWords,
+    bound_socket,
+    tls_context,
+)
 from crabhook.server.http.middleware import (
     MACHINE,
     Answer,
@@ -47,63 +47,8 @@ from crabhook.server.http.middleware import (
     turned_away,
 )
 from crabhook.server.watch import (
-    AsyncioListener,
-    Heard,
     ListenerWatch,
-    heard_at,
-    http_talk,
-    unverified,
 )
-
-READ_WITHIN = 30.0  # seconds for a body; an agent sends it at once
-
-
-async def read(request: web.BaseRequest) -> bytes:
-    """Return a request's body; raises TurnedAwayError where it is too long or of another type.
-
-    A web page's form cannot send the type of JSON without a preflight request. Another type gives
-    the operator no notice, since the doctor checks the token with such a request.
-    """
-    types = request.headers.getall("Content-Type", [])
-    if request.content_type != "application/json" or len(types) != 1:
-        wrong = HTTPStatus.UNSUPPORTED_MEDIA_TYPE
-        raise TurnedAwayError(wrong, "the body must be application/json", ends=True)
-    if request.headers.get("Content-Encoding", "identity").lower() != "identity":
-        raise _unread(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "the body must not be compressed")
-    if (request.content_length or 0) > MAX_REQUEST:
-        raise _too_long()
-    expects = request.headers.get("Expect", "").lower() == "100-continue"
-    if expects and request.version >= HttpVersion11 and request.transport:  # HTTP/1.0 has no 100
-        request.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-    try:
-        async with asyncio.timeout(READ_WITHIN):
-            return await _all(request.content)
-    except TimeoutError:
-        what = f"the body did not come within {READ_WITHIN:g} seconds"
-        raise _unread(HTTPStatus.REQUEST_TIMEOUT, what) from None
-    except web.RequestPayloadError as error:
-        raise _unread(HTTPStatus.BAD_REQUEST, "the body broke off, or is no HTTP") from error
-
-
-async def _all(content: StreamReader) -> bytes:
-    parts, size = list[bytes](), 0
-    while part := await content.readany():
-        size += len(part)
-        if size > MAX_REQUEST:
-            raise _too_long()
-        parts.append(part)
-    return b"".join(parts)
-
-
-def _too_long() -> TurnedAwayError:
-    return _unread(
-        HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the body is longer than {MAX_REQUEST} bytes"
-    )
-
-
-def _unread(status: HTTPStatus, what: str) -> TurnedAwayError:
-    return TurnedAwayError(status, what, notice=f"a hook's input was not taken: {what}", ends=True)
-
 
 _STANCE, _WAIT = STANCE.lower(), WAIT.lower()
 _STANCES: Mapping[str, Stance] = {stance.value: stance for stance in Stance}
@@ -149,7 +94,7 @@ class HookRoute:
         call of a hook that fails closed.
         """
         stance, wait = hook_headers(request.headers)
-        text = await read(request)
+        text = await read(request, MAX_REQUEST, "a hook's input was not taken")
         try:
             event = self._intake.read(text)
         except PayloadError as error:
@@ -227,7 +172,7 @@ def showing(page: Page) -> Answer:
 
 
 NAMED = "HTTP door"
-_HANDSHAKE = 10.0  # seconds for TLS to begin
+_WORDS = ListenerWords(f"the {NAMED}", "hooks", "--http")
 
 
 @frozen
@@ -257,9 +202,9 @@ async def open_http(
 
     Raises AddressError or PortError.
     """
-    sock = _bound(opening)
+    sock = bound_socket(opening.address, _WORDS, opening.tls)
     try:
-        context = _context(opening.tls)
+        context = tls_context(opening.tls)
         middleware = Middleware(
             HeaderCheck(opening.tokens, opening.names), intake.complain, runner.witness.stranger
         )
@@ -268,7 +213,7 @@ async def open_http(
             "/healthz": Route("GET", healthz(health or Health(runner)), token=False),
             **({"/metrics": Route("GET", showing(opening.metrics))} if opening.metrics else {}),
         }
-        listener = HttpListener(middleware.connections, context)
+        listener = HttpListener(_WORDS, middleware.connections, context)
         await listener.open(sock)
     except BaseException:
         sock.close()
@@ -284,83 +229,3 @@ async def open_http(
         middleware.connections.pre_shutdown()  # idle connections close at once
         await middleware.connections.shutdown(GRACE)
         await listener.wait_closed()
-
-
-class HttpListener(AsyncioListener):
-    """The HTTP door's listening socket, which can be opened anew; `at` is its address."""
-
-    clients = "hooks"
-
-    def __init__(self, connections: Connections, context: ssl.SSLContext | None) -> None:
-        super().__init__()
-        self._connections, self._context = connections, context
-        self._own = unverified("http/1.1") if context else None
-        self.taken = 0
-        self.at = TcpAddress("", 0)
-
-    @property
-    def name(self) -> str:
-        """Its address, and what it is for."""
-        return f"the HTTP door {self.at}"
-
-    async def open(self, sock: socket.socket) -> None:
-        """Listen on a socket."""
-        self._server = await asyncio.get_running_loop().create_server(
-            self._connections,
-            sock=sock,
-            # The loop accepts as many at once, before it reads from the first or closes another.
-            backlog=min(BACKLOG, max(1, self._connections.most // 4)),
-            ssl=self._context,
-            ssl_handshake_timeout=_HANDSHAKE if self._context else None,
-        )
-        host, port, *_ = sock.getsockname()
-        self.at = TcpAddress(host, port)
-
-    async def call(self) -> Heard:
-        """Ask for `/healthz`."""
-        return await heard_at(self.at, self._own, http_talk(self.at))
-
-    async def open_anew(self) -> None:
-        """Listen at the same address again.  Raises PortError."""
-        self.stop_accepting()
-        family = socket.AF_INET6 if ":" in self.at.host else socket.AF_INET
-        try:
-            sock = socket.create_server(
-                (self.at.host, self.at.port), family=family, backlog=BACKLOG
-            )
-        except OSError as error:
-            raise PortError(f"the HTTP door cannot listen on {self.at}: {error}") from error
-        await self.open(sock)
-
-
-def _bound(opening: Opening) -> socket.socket:
-    """Return the listening socket. Raises AddressError or PortError."""
-    address = parse_address(opening.address)
-    if not isinstance(address, TcpAddress):
-        raise AddressError(f"{opening.address!r}: the HTTP door listens on HOST:PORT alone")
-    try:
-        addresses = socket.getaddrinfo(
-            address.host, address.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )
-        # The installer's usual address is 127.0.0.1, so "localhost" must mean IPv4 first.
-        family, _, _, _, where = min(addresses, key=lambda info: info[0] != socket.AF_INET)
-        if opening.tls is None and not TcpAddress(str(where[0]), address.port).loopback:
-            raise PortError(
-                f"{address} can be reached from other machines, so the HTTP door needs TLS there: "
-                "give --tls-cert and --tls-key, or --http 127.0.0.1:PORT"
-            )
-        return socket.create_server(where[:2], family=family, backlog=BACKLOG)
-    except OSError as error:
-        raise PortError(f"the HTTP door cannot listen on {address}: {error}") from error
-
-
-def _context(tls: Tls | None) -> ssl.SSLContext | None:
-    if tls is None:
-        return None
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
-    try:
-        context.load_cert_chain(tls.certificate, tls.key)
-    except OSError as error:  # ssl.SSLError is one
-        raise PortError(f"the TLS files cannot be used: {error}") from error
-    return context

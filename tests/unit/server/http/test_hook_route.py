@@ -2,7 +2,7 @@
 
 import pytest
 
-from crabhook.server.http import listener
+from crabhook.server.http import bodies, listener
 from tests.unit.server.http.standing import TOKEN, standing, until
 
 
@@ -10,7 +10,7 @@ from tests.unit.server.http.standing import TOKEN, standing, until
 async def test_a_body_that_does_not_come_ends_its_connection(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(listener, "READ_WITHIN", 0.1)
+    monkeypatch.setattr(bodies, "READ_WITHIN", 0.1)
     async with standing() as http:
         client = await http.connect()
         client.send(Content_Length="100000")
