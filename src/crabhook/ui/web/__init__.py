@@ -1,1 +1,44 @@
-"""The web desk's HTML, made from values: no server, no clock, no input and output."""
+"""The web desk's HTML, made from values: no server, no clock, no input and output.
+
+`page` makes fragments: an element's id, and its HTML, or "" where it goes. The page puts a fragment
+in the place of the element with its id. An element that is not there yet goes into the element that
+its `data-into` names, before the first one whose `data-order` is greater (compared as text).
+
+Ids
+  desk            what stands above all: who sits here, what is wrong, standing orders
+  queue-list      the rows of what waits; `row-N` is card N; `queue-count` says how many
+  card-N          the article of card N, as `GET /card/N` returns it; `card-N-title` is its heading
+  session-list    the live sessions; `session-KEY`
+  history-list    what ended; `entry-N`; `history-more` reads on
+  edit-N, offers-N  what the rules say of an edit, and the rules that are offered, below card N's acts
+
+Attributes of a row and an article
+  data-card       the card's number           data-seen      its revision; it goes back with an act
+  data-sha        what names its inputs (article alone), hex; it goes back with an act
+  data-state      waiting, decided, expired, withdrawn
+  data-kind       call, questions, plan, stop, denial, form
+  data-risk       none, caution, danger
+  data-whole      "no": some of it is not on the page, so that nothing can be allowed here
+  data-since, data-until   seconds on the server's clock: it waits since, and its agent waits until
+
+Blocks: `section.block` with `data-block` (command, change, plan, ...), `data-lines` (how many) and
+`data-whole`. Each line is a `span.line`; those past the first are in `details.more`, whose summary
+says how many there are. A block was in view when each of its lines was, which needs `details.more`
+open. `details.raw` holds JSON and need not be seen. What must be seen is below `.asked`.
+
+Buttons: `button.act` in `form.acts`
+  data-act        the act's id                data-guard     FREE, ARMED or READ, as `Guard` says
+  data-field      what it takes: "", reason, note, instruction, input, answers, output, content,
+                  suggestion, mode, rule, halt, message
+  data-needs      its field may not be empty  data-second    the words of a second yes
+  data-key        which key it needs: "cookie", "passkey", or "words": the passkey if words are typed
+  data-value      what it sends, where the button itself is the choice: a suggestion's number, a mode
+
+Fields: `textarea` or `input` with `data-field` as above and `data-name`, the key in the value of an
+act: `q1` (option numbers from 1 in `value`), `q1-words`, `q1-note`, `f1` of a form, `line-3` of a
+plan. Times: `time[data-since]`, `time[data-until]` and `time[data-at]`, for the page to tell anew.
+
+Classes that have a look: mark (a letter that nobody sees), bar (decoration, hidden from readers),
+danger, caution, none (levels of risk), added, removed (lines), sign (their first letter), changed
+(words in a line), label (our words), quote (an agent's words), dim, warning, alarm, count, current.
+"""
