@@ -1,26 +1,16 @@
 """What the desk knows around a card; how its like were decided is a help to memory, no advice."""
 
-from crabhook.datatypes import frozen
+from collections.abc import Sequence
+from itertools import islice
+
 from crabhook.desk.commands import AskContext
 from crabhook.desk.replica import Replica
-from crabhook.model.card import Card
+from crabhook.model.card import Card, FeedEntry
 from crabhook.present import sentence
+from crabhook.present.document import LAST_WORDS, CardContext, LastCalls
 from crabhook.present.summary import names_plan
 
-_LAST_WORDS = "the agent said"
-
-
-@frozen
-class CardContext:
-    """What the desk knows about a card besides the card itself; not yet safe to show."""
-
-    words: str = ""  # the agent's last words or its plan, as `whose` says
-    before: str = ""  # counts the decisions on similar calls
-    whose: str = _LAST_WORDS
-    prompt: str = ""  # the user's last request
-
-
-NOTHING_AROUND = CardContext()
+CALLS_SHOWN = 5  # of a card's session
 
 
 def around(card: Card, desk: Replica) -> CardContext:
@@ -31,9 +21,21 @@ def around(card: Card, desk: Replica) -> CardContext:
     read = desk.around(card.number)
     tells_them = card.event.fields.get("last_assistant_message") is not None
     words = "" if read is None or tells_them else read.words
-    whose = "the plan's file" if names_plan(card.event) else _LAST_WORDS
+    whose = "the plan's file" if names_plan(card.event) else LAST_WORDS
     before, prompt = sentence.decided_before(card, desk), sentence.last_prompt(card, desk)
     return CardContext(words, before, whose, prompt)
+
+
+def calls_before(card: Card, feed: Sequence[FeedEntry]) -> LastCalls:
+    """Return the last calls of the card's session that ended before it, the newest last."""
+    calls = (
+        entry
+        for entry in reversed(feed)
+        if entry.event.tool is not None
+        and entry.outcome
+        and entry.event.session_key == card.event.session_key
+    )
+    return LastCalls((*islice(calls, CALLS_SHOWN),)[::-1])
 
 
 class CardContexts:

@@ -27,6 +27,7 @@ from crabhook.present.document import (
     McpForm,
     Name,
     NewText,
+    OddInput,
     Plan,
     Questions,
     ServerAsks,
@@ -59,7 +60,9 @@ class Chooser:
 
 
 def body(event: Event) -> Body:
-    """Return what an event's tool is given; no block where that is no JSON object."""
+    """Return what an event's tool is given."""
+    if event.tool is not None and not isinstance(event.tool.input, dict):
+        return Body(blocks=(OddInput({}, event.tool.input),))
     tool_input = event.given
     blocks = {"questions": _questions(tool_input)} if is_question(event) else {}
     for key, chooser in CHOOSERS.items():

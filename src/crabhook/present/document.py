@@ -1,22 +1,29 @@
-"""The blocks of a request: what there is to show, before any face draws it.
+"""The blocks of a card: what there is to show, before any face draws it.
 
-The history has only the start of long texts: a change that is not whole counts no lines. What of a
-block was seen is the face's to know, row by row, since each face cuts and scrolls its own rows.
+The history has only the start of long texts: a change that is not whole counts no lines.
 
-A block keeps the fields that it stands for, as they were sent. A face without a
-drawing of its own for a block draws its parts, which are blocks that each face can draw.
+A block keeps the fields that it stands for, as they were sent. A face without a drawing of its own
+for a block draws its parts, which are blocks that each face can draw: JSON, a plan, a quote, our
+words. No text of a block is safe to show yet.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
+from itertools import groupby
 from typing import TypeAlias, TypeVar
 
 from crabhook.datatypes import frozen
+from crabhook.model.card import Because, FeedEntry, Level, Origin, Risk
+from crabhook.model.decision import Suggestion
 from crabhook.model.elicitation import FormField
 from crabhook.model.event import ShownField
 from crabhook.model.jsontext import CUT, Value
+from crabhook.model.order import CAP
 from crabhook.model.question import Question
+from crabhook.model.wording import plural
 from crabhook.present.compare import counted, line_count
+from crabhook.present.safe import hidden, runs_leftward
+from crabhook.present.summary import called
 
 
 @frozen
@@ -39,6 +46,13 @@ Counts: TypeAlias = tuple[int, int | None]
 @frozen
 class Json(Block):
     """Fields that are shown as JSON, as they were sent."""
+
+
+@frozen
+class OddInput(Block):
+    """What a tool is given, where that is no JSON object and so has no fields."""
+
+    value: Value
 
 
 @frozen
@@ -213,6 +227,13 @@ class Body:
     blocks: tuple[Block, ...] = ()
     fields: Mapping[str, Value] = field(default_factory=dict)
 
+    @property
+    def every(self) -> tuple[Block, ...]:
+        """All of it, each field once: the lead, then the other blocks, then the rest as JSON."""
+        rest = self.rest(self.blocks + self.lead)
+        others = [block for block in self.blocks if block not in self.lead]
+        return (*self.lead, *others, *([Json(rest)] if rest else []))
+
     def of(self, kind: type[B]) -> tuple[B, ...]:
         """Return the blocks of one kind."""
         return tuple(block for block in self.blocks if isinstance(block, kind))
@@ -221,3 +242,223 @@ class Body:
         """Return the fields that none of the drawn blocks stands for."""
         shown = {key for block in drawn for key in block.fields}
         return {key: value for key, value in self.fields.items() if key not in shown}
+
+
+# What a card says beside that.
+
+
+@frozen
+class DeskBlock(Block):
+    """What the desk says of a card: it stands for no field that an agent sent."""
+
+    fields: Mapping[str, Value] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+
+@frozen
+class OurWords(DeskBlock):
+    """A sentence of ours."""
+
+    text: str
+
+
+@frozen
+class Quote(DeskBlock):
+    """A text behind our label; an agent's letters may be in it."""
+
+    label: str
+    text: str
+
+
+def _quotes(*pairs: tuple[str, str]) -> tuple[Block, ...]:
+    return tuple(Quote(label, text) for label, text in pairs if text)
+
+
+LOOKED_AT = 100_000  # letters of a text in which hidden ones are counted
+
+
+@frozen
+class HiddenLetters(DeskBlock):
+    """The texts of an input, for the letters in them that nobody sees, or that run leftward."""
+
+    texts: tuple[str, ...]
+
+    @property
+    def count(self) -> int:
+        """How many letters are invisible."""
+        return sum(hidden(text[:LOOKED_AT]) for text in self.texts)
+
+    @property
+    def leftward(self) -> bool:
+        """Whether a terminal may show words in another order than they were sent in."""
+        return any(runs_leftward(text[:LOOKED_AT]) for text in self.texts)
+
+    @property
+    def parts(self) -> tuple[Block, ...]:
+        """A warning for each."""
+        count, parts = self.count, []
+        if self.leftward:
+            parts.append(OurWords("letters run right to left: words may stand in another order"))
+        return (*parts, OurWords(plural(count, "hidden character"))) if count else tuple(parts)
+
+
+@frozen
+class AsAllowed(DeskBlock):
+    """That a request is shown as it is allowed, and not as it was asked.
+
+    `waits`: it is not given yet. `answered`: its questions were answered, and nothing was edited.
+    """
+
+    waits: bool
+    answered: bool
+
+    @property
+    def parts(self) -> tuple[Block, ...]:
+        """The same as a sentence."""
+        done, will = "answered" if self.answered else "edited", "to be " if self.waits else ""
+        return (OurWords(f"{done}: {will}allowed as it is here"),)
+
+
+@frozen
+class ChangedFields(DeskBlock):
+    """How a call was changed before it is allowed: field, text before, text after."""
+
+    changes: tuple[tuple[str, str, str], ...]
+
+    @property
+    def parts(self) -> tuple[Block, ...]:
+        """A change of text for each."""
+        return tuple(TextChange({}, before, after) for _, before, after in self.changes)
+
+
+@frozen
+class KeptGoing(DeskBlock):
+    """How often in a row an agent that wants to stop was sent on."""
+
+    times: int
+
+    @property
+    def parts(self) -> tuple[Block, ...]:
+        """The same as a sentence."""
+        return (OurWords(f"kept going {self.times} of {CAP} times in a row"),)
+
+
+@frozen
+class AskedAgain(DeskBlock):
+    """What another hook of the same call gives its tool beside the first: `event` names it."""
+
+    event: str
+    body: Body
+
+    @property
+    def parts(self) -> tuple[Block, ...]:
+        """Its blocks behind the name of its event."""
+        return (Quote("asked again as", self.event), *self.body.every)
+
+
+@frozen
+class OfferedRules(DeskBlock):
+    """What the agent suggests to allow from now on, in the order of their numbers."""
+
+    offered: tuple[Suggestion, ...]
+
+    @property
+    def parts(self) -> tuple[Block, ...]:
+        """A quote for each."""
+        numbered = enumerate(self.offered, 1)
+        return _quotes(
+            *((f"suggestion {number}", f"{it.what} {it.where}".rstrip()) for number, it in numbered)
+        )
+
+
+LEVELS = {Level.NONE: "also", Level.CAUTION: "caution", Level.DANGER: "danger"}
+"""How a level of risk is said."""
+NOTHING_RISKY = "no known risk"
+
+
+@frozen
+class CallRisk(DeskBlock):
+    """What a call may do."""
+
+    risk: Risk
+
+    @property
+    def levels(self) -> Iterator[tuple[Level, tuple[str, ...]]]:
+        """The words of what it may do, the worst level first."""
+        for level, effects in groupby(self.risk.effects, key=lambda effect: effect.level):
+            yield level, tuple(effect.words for effect in effects)
+
+    @property
+    def parts(self) -> tuple[Block, ...]:
+        """A quote for each level, and for what nobody knows."""
+        nothing = [OurWords(NOTHING_RISKY)] if self.risk.level is Level.NONE else []
+        levels = ((LEVELS[level], "; ".join(words)) for level, words in self.levels)
+        return (*nothing, *_quotes(*levels, ("not known", "; ".join(self.risk.unknown))))
+
+
+RESTORED = "it came before this server began to serve"
+
+
+@frozen
+class CardReason(DeskBlock):
+    """Why a card is here, and what a decision cannot bring about at its agent."""
+
+    because: Because
+    restored: bool = False
+    limits: tuple[str, ...] = ()
+
+    @property
+    def parts(self) -> tuple[Block, ...]:
+        """The reason, and a quote for each limit."""
+        why = _quotes(("asked because", self.because.words))
+        before = [OurWords(RESTORED)] if self.restored else []
+        return (*why, *before, *_quotes(*(("limit", limit) for limit in self.limits)))
+
+
+LAST_WORDS = "the agent said"
+
+
+@frozen
+class LastCalls(DeskBlock):
+    """The calls of a session that ended before a card, the newest last."""
+
+    calls: tuple[FeedEntry, ...]
+
+    @property
+    def parts(self) -> tuple[Block, ...]:
+        """A quote for each: how it ended, and what it was."""
+        return _quotes(*((call.outcome, called(call.event, str)) for call in self.calls))
+
+
+@frozen
+class CardContext(DeskBlock):
+    """What the desk knows about a card besides the card itself."""
+
+    words: str = ""  # the agent's last words or its plan, as `whose` says
+    before: str = ""  # counts the decisions on similar calls
+    whose: str = LAST_WORDS
+    prompt: str = ""  # the user's last request
+
+    @property
+    def parts(self) -> tuple[Block, ...]:
+        """A quote for each."""
+        quoted = ((self.whose, self.words), ("the user asked", self.prompt))
+        return _quotes(("before", self.before), *quoted)
+
+
+@frozen
+class SentEvent(DeskBlock):
+    """What one hook of a card sent, and from where: for who wants to see all of it.
+
+    `tool` is empty where the event is about no tool. `rest`: the fields of the event that the card
+    does not show.
+    """
+
+    event: str
+    tool: str
+    rest: Mapping[str, Value]
+    origin: Origin
+
+    @property
+    def parts(self) -> tuple[Block, ...]:
+        """The fields as JSON, behind the name of the event."""
+        return (Quote("the event itself", self.event), Json(self.rest))

@@ -28,6 +28,7 @@ from crabhook.model.question import read_questions
 from crabhook.model.wording import plural, who
 from crabhook.policy.calls.subject import subject_of_line
 from crabhook.present.body import server_asks
+from crabhook.present.document import LEVELS, NOTHING_RISKY
 from crabhook.present.phrases import ago, joined
 from crabhook.present.safe import Speller, safe
 from crabhook.present.summary import (
@@ -46,8 +47,6 @@ _DEEDS: dict[str, tuple[str, str]] = tables(__file__, "fields")["deeds"]
 _TARGET = tables(__file__, "fields")["tool"]["target"].split()
 _LOOKED_AT = 400  # letters of an address that are looked at
 _COUNTED = 60  # letters of what counts as alike that are shown
-LEVELS = {Level.NONE: "also", Level.CAUTION: "caution", Level.DANGER: "danger"}
-"""How a level of risk is said."""
 MARKS = {Level.NONE: ("", ""), Level.CAUTION: ("caution", "▲"), Level.DANGER: ("danger", "▲▲")}
 """How a level of risk looks, and its mark."""
 _ARTICLE = re.compile(r"^an? ")
@@ -69,8 +68,6 @@ DOES = {
 LETS = frozenset({Verdict.ALLOW, Verdict.RETRY})  # what lets a call happen in every mode
 _STARTED_BY = {"user": "you", "claude": "Claude"}
 """Who had a skill loaded, by the agent's word for it."""
-NOTHING_RISKY = "no known risk"
-RESTORED = "it came before this server began to serve"
 
 
 class Sentence(NamedTuple):

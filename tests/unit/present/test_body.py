@@ -22,6 +22,7 @@ from crabhook.present.document import (
     McpForm,
     Name,
     NewText,
+    OddInput,
     Plan,
     Questions,
     ServerAsks,
@@ -118,6 +119,7 @@ BLOCKS: dict[str, tuple[Any, tuple[Block, ...]]] = {
         f"edits that are {edits!r}": ({"edits": edits}, ())
         for edits in ([], ["x"], [{"other": 1}], {"old_string": "a"}, None)
     },
+    "no object": ("ls", (OddInput({}, "ls"),)),
     **{f"a {key} that is no text": ({key: [1]}, ()) for key in CHOOSERS},
 }
 
@@ -291,3 +293,5 @@ def test_no_field_is_lost_or_changed(tool_input: dict[str, Any], tool: str) -> N
             assert not told.keys() & block.fields.keys()
             told |= block.fields
         assert told == tool_input
+    every = [key for block in asked.every for key in block.fields]
+    assert sorted(every) == sorted(tool_input)

@@ -31,9 +31,10 @@ from crabhook.desk.acts import ACTS, OFFERED, Act, Field
 from crabhook.model.card import Card, State
 from crabhook.model.errors import CrabhookError
 from crabhook.model.jsontext import Value
+from crabhook.present.document import NOTHING_RISKY
 from crabhook.present.phrases import ago
 from crabhook.present.safe import safe
-from crabhook.present.sentence import MARKS, NOTHING_RISKY, sentence
+from crabhook.present.sentence import MARKS, sentence
 from crabhook.present.summary import agent_name, place
 from crabhook.ui.commands.decide import line_decision
 from crabhook.ui.commands.words import LineError

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 
 from crabhook.model.card import UNTOLD, Card, Level, Risk, State
 from crabhook.present import sentence
-from crabhook.present.around import CardContext
+from crabhook.present.card import suggestions
+from crabhook.present.document import NOTHING_RISKY, RESTORED, CardContext
 from crabhook.present.phrases import joined
 from crabhook.present.summary import brief
-from crabhook.ui.commands.decide import suggestions
 from crabhook.ui.text.code import plain_rows, titled
 from crabhook.ui.text.layout import Line, Sheet, clip_line, hung
 from crabhook.ui.text.width import in_words, wrapped
@@ -26,7 +26,7 @@ def risk_rows(risk: Risk, sheet: Sheet) -> Iterator[Line]:
         other.append(f"not known here: {brief(', '.join(unknown), sheet.spell)}")
     if risk.level is Level.NONE:
         words = levels.pop()[1] if levels else ""
-        levels.append((Level.NONE, joined(sentence.NOTHING_RISKY, words)))
+        levels.append((Level.NONE, joined(NOTHING_RISKY, words)))
     untold = "" if other else UNTOLD.effects[0].words  # a server's level, and not of what
     level, last = levels.pop() if levels else (risk.level, untold)
     levels.append((level, joined(last, *other)))
@@ -64,7 +64,7 @@ def reason_lines(card: Card, sheet: Sheet) -> list[Line]:
     if len(rows) > _REASON_ROWS:
         rows = [*rows[: _REASON_ROWS - 1], " ".join(rows[_REASON_ROWS - 1 :])]
     lines: list[Line] = [[(style, row)] for row in rows] if because else []
-    lines += [[("noted", sentence.RESTORED)]] if card.restored else []
+    lines += [[("noted", RESTORED)]] if card.restored else []
     lines += [[("noted", in_words(sheet.spell)(limit))] for limit in card.limits]
     return [clip_line(line, sheet.columns) for line in lines]
 

@@ -20,8 +20,6 @@ from crabhook.model.decision import (
     PLACES,
     Beside,
     Decision,
-    Suggestion,
-    read_suggestions,
     set_mode,
 )
 from crabhook.model.elicitation import read_fields
@@ -31,6 +29,7 @@ from crabhook.model.jsontext import Path, Value, parse_object, parse_value, pret
 from crabhook.model.order import CAP
 from crabhook.model.question import merge_answers, read_questions
 from crabhook.model.wording import plural
+from crabhook.present.card import suggestions
 from crabhook.present.safe import excerpt
 from crabhook.present.summary import is_plan, is_question, summary
 from crabhook.ui.commands.forms import accepting, example, read_answers, read_values
@@ -137,12 +136,6 @@ def fitting(card: Card, *, newer: bool = False, role: str = "") -> list[str]:
 def other_words(card: Card) -> str:
     """Return the words that fit a card, as the hint of a complaint about another word."""
     return " | ".join(fitting(card)) or WORDS["show"].usage(card.number)
-
-
-def suggestions(card: Card) -> tuple[Suggestion, ...]:
-    """Return what the card's agent suggests to allow from now on."""
-    each = (read_suggestions(leg.event.fields) for leg in card.requests)
-    return next((offered for offered in each if offered), ())
 
 
 def _usage(act: Act, card: Card) -> str:

@@ -7,6 +7,7 @@ from crabhook.datatypes import frozen
 from crabhook.model.card import Card, FeedEntry, Level, State
 from crabhook.model.errors import QuestionError
 from crabhook.model.wording import plural
+from crabhook.present.around import calls_before
 from crabhook.present.cover import ASCII_COVER, COVER
 from crabhook.present.phrases import Clock, ago
 from crabhook.present.safe import FOLD, safe
@@ -37,7 +38,6 @@ from crabhook.ui.full.panes.rows import (
     QueueRow,
     WordsOfCards,
     call_lines,
-    calls_before,
     only_marks,
     queue_rows,
     title_of,
@@ -274,7 +274,7 @@ class Painter:
         if card is None or card.state is not State.WAITING or queue.arranged.wanted:
             return None
         alone = (queue.count, queue.aside) == (1, 0)
-        return calls_before(card, screen.desk.feed()) if alone else None
+        return calls_before(card, screen.desk.feed()).calls if alone else None
 
     def _standing(self, card: Card) -> CardRow:
         screen, number = self._screen, card.number

@@ -15,11 +15,12 @@ from crabhook.model.decision import Decision, Suggestion, Verdict
 from crabhook.model.jsontext import pretty
 from crabhook.model.order import CAP
 from crabhook.model.wording import who
+from crabhook.present.card import suggestions
 from crabhook.present.cover import COVER, covered
 from crabhook.present.phrases import countdown, joined
 from crabhook.present.safe import safe
 from crabhook.present.summary import brief, place, summary, tool_label
-from crabhook.ui.commands.decide import fitting, suggestions
+from crabhook.ui.commands.decide import fitting
 from crabhook.ui.commands.orders import order_line
 from crabhook.ui.commands.parse import first_alike, shown_session
 from crabhook.ui.commands.words import WORDS, Word

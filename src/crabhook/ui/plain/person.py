@@ -22,7 +22,7 @@ from crabhook.present import sentence
 from crabhook.present.around import around
 from crabhook.present.body import body
 from crabhook.present.cover import COVER, covered
-from crabhook.present.document import Description
+from crabhook.present.document import RESTORED, Description
 from crabhook.present.phrases import countdown, joined
 from crabhook.present.safe import Speller, folded, safe
 from crabhook.present.summary import (
@@ -228,7 +228,7 @@ class PersonFormat(Format):
         if sentence.has_risk(card):
             yield Row(f"  risk: {sentence.risk_words(card.risk, covered)}")
         if card.state is State.WAITING:
-            yield from [Row(f"  {sentence.RESTORED}")] if card.restored else ()
+            yield from [Row(f"  {RESTORED}")] if card.restored else ()
             yield from (Row("  limit: ", limit) for limit in card.limits)
             if held := sentence.held_elsewhere(card, self._desk, covered):
                 yield Row(f"  {held}")

@@ -8,7 +8,8 @@ import pytest
 
 from crabhook.model.actor import OWNER
 from crabhook.model.decision import Decided, Decision, Verdict
-from crabhook.present.around import CardContext, CardContexts
+from crabhook.present.around import CardContexts
+from crabhook.present.document import CardContext
 from crabhook.present.safe import safe
 from crabhook.ui.cards.context import below_rows
 from crabhook.ui.day_counts import DayCounts

@@ -5,7 +5,8 @@ from typing import Any
 from crabhook.model.actor import OrderKind
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.order import Order
-from crabhook.ui.commands.decide import fitting, other_words, suggestions
+from crabhook.present.card import suggestions
+from crabhook.ui.commands.decide import fitting, other_words
 from crabhook.ui.commands.words import WORDS
 from tests.support.desk import PlayedDesk
 from tests.support.plain_sitting import QUESTIONS, bash, sample

@@ -20,6 +20,7 @@ from crabhook.model.decision import MODES, PASS_ALONE, PLACES, Choices, Decision
 from crabhook.model.jsontext import Value, pretty
 from crabhook.model.order import CAP
 from crabhook.model.wording import plural, until
+from crabhook.present.card import suggestions
 from crabhook.present.phrases import lasting
 from crabhook.present.sentence import DOES, doubts, outlasting
 from crabhook.present.summary import brief
@@ -27,7 +28,6 @@ from crabhook.ui.commands.decide import (
     NO_REASON,
     covered,
     end_of,
-    suggestions,
     tried,
     undoing,
     undone,

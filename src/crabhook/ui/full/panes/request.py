@@ -14,11 +14,12 @@ from crabhook.model.event import Event, How, ShownField
 from crabhook.model.jsontext import Value, pretty
 from crabhook.model.order import CAP
 from crabhook.model.wording import plural
-from crabhook.present.around import NOTHING_AROUND, CardContext
 from crabhook.present.body import body, happening
+from crabhook.present.card import NO_CONTEXT
 from crabhook.present.document import (
     AgentMessage,
     Block,
+    CardContext,
     CommandText,
     Counts,
     Description,
@@ -118,15 +119,13 @@ def _changes(
             yield from framed(unified_rows(before, after, sheet.inner))
 
 
-def everything_page(card: Card, around: CardContext = NOTHING_AROUND) -> Content:
+def everything_page(card: Card, around: CardContext = NO_CONTEXT) -> Content:
     """Return all that a card's hooks sent, as sent, and what else is known of the card."""
     key = card.number, tuple(leg.id for leg in card.requests), "everything"
     return page(key, lambda sheet: everything_rows(card, sheet, around), around)
 
 
-def everything_rows(
-    card: Card, sheet: Sheet, around: CardContext = NOTHING_AROUND
-) -> Iterator[Line]:
+def everything_rows(card: Card, sheet: Sheet, around: CardContext = NO_CONTEXT) -> Iterator[Line]:
     """Return every field of every event of a card, what was asked first."""
     yield from asked_rows(replace(card, decided=None), sheet, whole=True)
     yield from around_rows(card, around, sheet)

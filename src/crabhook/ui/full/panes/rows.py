@@ -1,7 +1,6 @@
 """The rows of the queue and of the feed, in columns that give way on a narrow screen."""
 
 from collections.abc import Hashable, Mapping, Sequence
-from itertools import islice
 from typing import NamedTuple
 
 from crabhook.datatypes import Bounded, frozen
@@ -290,21 +289,6 @@ def only_marks(standing: CardRow) -> str:
     """Return the marks before a card's title where no row of a queue has them."""
     _, risk = MARKS[standing.card.risk.level]
     return "".join(f"{mark} " for mark in (standing.mark.strip(), risk) if mark)
-
-
-LAST_CALLS = 5  # of a card's session, in place of a queue of one card
-
-
-def calls_before(card: Card, feed: Sequence[FeedEntry]) -> Sequence[FeedEntry]:
-    """Return the last calls of the card's session that ended before it, the newest last."""
-    calls = (
-        entry
-        for entry in reversed(feed)
-        if entry.event.tool is not None
-        and entry.outcome
-        and entry.event.session_key == card.event.session_key
-    )
-    return [*islice(calls, LAST_CALLS)][::-1]
 
 
 def call_lines(

@@ -9,11 +9,11 @@ import pytest
 
 from crabhook.model.card import FeedEntry
 from crabhook.model.event import Event
+from crabhook.present.around import CALLS_SHOWN
 from crabhook.present.phrases import Clock
 from crabhook.present.safe import safe
 from crabhook.ui.full.panes.foot import feed_rows
 from crabhook.ui.full.panes.rows import (
-    LAST_CALLS,
     WORDS_KEPT,
     CardRow,
     WordsOfCards,
@@ -154,12 +154,12 @@ def happened(sitting: Sitting, command: str, **fields: str) -> None:
 
 def test_beside_the_only_card_stand_the_last_calls_of_its_session() -> None:
     sitting = Sitting(columns=120)
-    for number in range(LAST_CALLS + 2):
+    for number in range(CALLS_SHOWN + 2):
         happened(sitting, f"make step{number}")
     happened(sitting, "make elsewhere", session_id="another")
     sitting.ask(tool_input={"command": "make now"})
     shown = [row for row in sitting.rows_of_text() if "make " in row]
-    steps = [f"make step{number}" for number in range(2, LAST_CALLS + 2)]
+    steps = [f"make step{number}" for number in range(2, CALLS_SHOWN + 2)]
     assert [step for row, step in zip(shown, [*steps, "make now"], strict=True) if step in row] == [
         *steps,
         "make now",
