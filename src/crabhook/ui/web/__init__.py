@@ -10,7 +10,8 @@ Ids
   card-N          the article of card N, as `GET /card/N` returns it; `card-N-title` is its heading
   session-list    the live sessions; `session-KEY`
   history-list    what ended; `entry-N`; `history-more` reads on
-  edit-N, offers-N  what the rules say of an edit, and the rules that are offered, below card N's acts
+  edit-N          what the rules say of an edit of card N, below its acts
+  offers-N        the rules that are offered for it
 
 Attributes of a row and an article
   data-card       the card's number           data-seen      its revision; it goes back with an act
@@ -31,8 +32,8 @@ Buttons: `button.act` in `form.acts`
   data-field      what it takes: "", reason, note, instruction, input, answers, output, content,
                   suggestion, mode, rule, halt, message
   data-needs      its field may not be empty  data-second    the words of a second yes
-  data-key        which key it needs: "cookie", "passkey", or "words": the passkey if words are typed
-  data-value      what it sends, where the button itself is the choice: a suggestion's number, a mode
+  data-key        "cookie", "passkey", or "words": the passkey where words are typed
+  data-value      what a button sends that is a choice: a suggestion's number, a mode
 
 Fields: `textarea` or `input` with `data-field` as above and `data-name`, the key in the value of an
 act: `q1` (option numbers from 1 in `value`), `q1-words`, `q1-note`, `f1` of a form, `line-3` of a

@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice
 
 from crabhook.desk.commands import AskObjections, Done, Outcome
 from crabhook.desk.replica import Replica
@@ -18,9 +17,10 @@ from crabhook.model.errors import PayloadError
 from crabhook.model.event import ToolCall
 from crabhook.model.jsontext import Path, Value, at, parse_value, pretty, text_at
 from crabhook.present.safe import TAB
-from crabhook.present.summary import LONGEST, asked_again, brief
+from crabhook.present.summary import LONGEST, asked_again
 from crabhook.ui.cards.context import risk_rows
-from crabhook.ui.commands.decide import RewriteError, edited_field, rewritten
+from crabhook.ui.commands.decide import RewriteError, rewritten
+from crabhook.ui.edits import asked_tool, subject_of, text_paths
 from crabhook.ui.full.dialog import Go, always, closes, group, row
 from crabhook.ui.full.dialogs.page import FREE, QUIT
 from crabhook.ui.full.dialogs.prompts import OUTSIDE, Choice, Menu, Typed, YesPage, awaited
@@ -33,10 +33,8 @@ from crabhook.ui.text.diff import edit_rows
 from crabhook.ui.text.layout import Content, Item, Line, Sheet, framed, page
 
 _FILES = {"command": "command.sh", "plan": "plan.md"}
-_NEW_TEXTS = ("new_string", "content", "new_source")  # fields that hold what a file will
 _STRING = r'"(?:[^"\\\n]|\\.)*'
 _FIRST_VALUE = re.compile(rf'^ +(?:{_STRING}": )?(?:{_STRING}|[\w.+-]+)(?="?,?$)', re.MULTILINE)
-_MOST_LISTED = 8  # texts of an input that are offered to be edited as lines
 
 
 @dataclass(slots=True)
@@ -79,52 +77,9 @@ def begin(card: Card, edits: "Edits") -> Effects:
     rows: list[Choice] = []
     for path in paths:
         text = str(at(asked_tool(card).input, path))[:LONGEST]
-        rows.append(Choice(f"{_subject(path)}: ", partial(edits.opened, card, path), text))
+        rows.append(Choice(f"{subject_of(path)}: ", partial(edits.opened, card, path), text))
     rows.append(Choice("all of the input, as JSON", partial(edits.opened, card, ())))
     return (Menu(f"#{card.number}: what do you want to change?", tuple(rows), card.number),)
-
-
-def text_paths(tool: ToolCall) -> Sequence[Path]:
-    """Return the paths of the input's texts that are edited as lines; none for JSON.
-
-    These are the command or plan, or a file's new text, or else each text of several lines.
-    """
-    if field := edited_field(tool):
-        return [(field,)]
-    sent = tool.input
-    if isinstance(sent, dict) and {"file_path", "notebook_path"} & sent.keys():
-        for key in _NEW_TEXTS:
-            if isinstance(sent.get(key), str):
-                return [(key,)]
-        edits = sent.get("edits")
-        several = enumerate(edits) if isinstance(edits, list) else ()
-        if paths := [("edits", place, "new_string") for place, _ in several]:
-            return [path for path in paths if isinstance(at(sent, path), str)][:_MOST_LISTED]
-    return [*islice(_of_several_lines(sent, ()), _MOST_LISTED)]
-
-
-def _of_several_lines(value: Value, path: Path) -> Iterator[Path]:
-    match value:
-        case str(text) if path and "\n" in text:
-            yield path
-        case dict(fields):
-            for key, inner in fields.items():
-                yield from _of_several_lines(inner, (*path, key))
-        case list(items):
-            for place, inner in enumerate(items):
-                yield from _of_several_lines(inner, (*path, place))
-
-
-def _subject(path: Path) -> str:
-    """Return the name of a part of the input, safe to show."""
-    match path:
-        case ():
-            return "input"
-        case [str(field)] if field in _NEW_TEXTS:
-            return "new text"
-        case ["edits", int(place), _]:
-            return f"new text of edit {place + 1}"
-    return brief(".".join(map(str, path)))
 
 
 def edit_of(card: Card, path: Path | None = None) -> Edit:
@@ -148,14 +103,6 @@ def edit_of(card: Card, path: Path | None = None) -> Edit:
     return made
 
 
-def asked_tool(card: Card) -> ToolCall:
-    """Return the last version of the call: an earlier leg may have less of a plan."""
-    for leg in reversed(card.requests):
-        if leg.event.tool is not None:
-            return leg.event.tool
-    raise RewriteError("this names no tool whose input could be changed")
-
-
 def _of_input(card: Card, tool: ToolCall, path: Path) -> Edit:
     def tell(value: Value) -> str:
         part = at(value, path) if path else None
@@ -164,7 +111,7 @@ def _of_input(card: Card, tool: ToolCall, path: Path) -> Edit:
     old = tell(tool.input)
     return Edit(
         card,
-        _subject(path),
+        subject_of(path),
         old,
         TextInput(old),
         lambda text: Decision(Verdict.ALLOW, updated_input=rewritten(tool, text, path)),

@@ -4,21 +4,20 @@ The operator is at a stop: a choice, or a field to type. Empty fields are not se
 """
 
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from math import isinf
 
 from crabhook.desk.acts import Place, key_of
 from crabhook.desk.replica import Replica
 from crabhook.model.card import Card
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.elicitation import FormField, check_content, read_fields
-from crabhook.model.errors import DecisionError, PayloadError
+from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event
-from crabhook.model.jsontext import Value, compact, object_at, parse_object
+from crabhook.model.jsontext import Value, compact, object_at
 from crabhook.present.body import ASKED, server_asks
 from crabhook.present.summary import brief
+from crabhook.ui.form_values import YES_OR_NO, read_value
 from crabhook.ui.full.dialog import DIGITS, Group, always, closes, group, row, row_of
 from crabhook.ui.full.dialogs import prompts
 from crabhook.ui.full.dialogs.help import ANYWHERE
@@ -40,34 +39,7 @@ from crabhook.ui.full.themes import KeyTheme
 from crabhook.ui.text.code import field_rows, plain_rows, quoted, value_rows
 from crabhook.ui.text.layout import Content, Item, Line, Sheet, framed, hung, page
 
-_NUMBER = re.compile(
-    r"(?P<whole>[+-]?[0-9]{1,300})"
-    r"|[+-]?([0-9]{1,300}(\.[0-9]{0,300})?|\.[0-9]{1,300})([eE][+-]?[0-9]{1,3})?"
-)
 MOST_CHECKED = 100_000  # letters of a form's schema that is checked while it is filled in
-_YES_OR_NO = ((True, "yes"), (False, "no"))
-
-
-def _read(kind: str, text: str) -> Value:
-    """Return `text` as a value of that JSON type, or raise DecisionError with words for people."""
-    if kind == "string":
-        return text
-    if kind not in {"integer", "number"}:
-        return _json(text)
-    number = _NUMBER.fullmatch(text.strip())
-    if number is None or (kind == "integer" and not number["whole"]):
-        raise DecisionError(f"a {'whole ' if kind == 'integer' else ''}number is asked for")
-    if kind == "number" and isinf(float(text)):
-        raise DecisionError("a number of that size cannot be sent")
-    return int(text) if number["whole"] else float(text)
-
-
-def _json(text: str) -> Value:
-    try:
-        json.loads(text)  # one value: the text cannot close the array around it
-        return parse_object(f'{{"": {text}\n}}'.encode())[""]
-    except (PayloadError, ValueError, RecursionError) as error:
-        raise DecisionError(f"a value in JSON is asked for: {error}") from None
 
 
 @dataclass(slots=True)
@@ -132,7 +104,7 @@ class FillIn:
             object_at(self._properties, asked.name),
             given=asked.default is not None,
             value=asked.default,
-            choices=asked.choices or (_YES_OR_NO if asked.kind == "boolean" else ()),
+            choices=asked.choices or (YES_OR_NO if asked.kind == "boolean" else ()),
         )
 
     @property
@@ -200,7 +172,7 @@ class FillIn:
         self.clear()
         if text:
             try:
-                self._give(entry, _read(entry.asked.kind, text))
+                self._give(entry, read_value(entry.asked.kind, text))
             except DecisionError as error:
                 entry.typed, entry.wrong = text, str(error)
 

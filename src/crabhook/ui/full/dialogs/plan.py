@@ -8,10 +8,8 @@ from itertools import islice
 from crabhook.desk.replica import Replica
 from crabhook.model.card import Card
 from crabhook.model.decision import Decision, Verdict
-from crabhook.present.body import body
-from crabhook.present.document import Plan
+from crabhook.present.plan import LABELS, denial_of, denied_before, plan_of
 from crabhook.present.safe import EMPTY_SHOWN
-from crabhook.present.summary import is_plan
 from crabhook.ui.full.dialog import Go, always, closes, group, row
 from crabhook.ui.full.dialogs.help import KEYS_AND_LEAVE
 from crabhook.ui.full.dialogs.page import (
@@ -35,43 +33,6 @@ from crabhook.ui.text.diff import unified_rows
 from crabhook.ui.text.layout import Content, Item, Line, Sheet, framed, hung, page
 
 MOST_LINES = 5_000  # of a plan to go through; nobody reads a longer plan line by line
-_QUOTED = 300  # letters of a line that are quoted back
-LABELS = (
-    "good as it is",
-    "needs a test",
-    "out of scope",
-    "explain why",
-    "split this step",
-    "do this first",
-    "leave this out",
-    "name the files",
-)
-"""What a digit notes on a line while nothing is typed."""
-_OPENING = "The plan is not approved as it is. Change it as these notes say, then present it again."
-
-
-def plan_of(card: Card) -> str:
-    """Return the plan a card asks about, from whichever of its legs carries it."""
-    for leg in card.requests:
-        for plan in body(leg.event).of(Plan) if is_plan(leg.event) else ():
-            if plan.text.strip():
-                return plan.text
-    return ""
-
-
-def denied_before(card: Card, desk: Replica) -> str:
-    """Return the agent's last plan that was denied before this card; empty where none was."""
-    denied = (
-        earlier
-        for earlier in reversed(desk.ended())
-        if earlier.number < card.number and _agent(earlier) == _agent(card)
-        if earlier.decision is not None and earlier.decision.verdict is Verdict.DENY
-    )
-    return next(filter(None, map(plan_of, denied)), "")
-
-
-def _agent(card: Card) -> tuple[str, ...]:
-    return card.event.platform, card.event.session, card.event.agent_id
 
 
 class PlanNotes:
@@ -143,15 +104,7 @@ class PlanNotes:
 
     def reason(self) -> str:
         """Return the denial's reason: each line that has a note, quoted, and the note."""
-        parts = [_OPENING] if self._notes else []
-        for place, note in sorted(self._notes.items()):
-            if place < len(self.lines):
-                line = self.lines[place].text.strip()
-                quoted = line if len(line) <= _QUOTED else line[:_QUOTED] + "…"
-                parts.append(f"Line {place + 1}:\n> {quoted}\n{note}")
-            else:
-                parts.append(f"On the whole plan:\n{note}")
-        return "\n\n".join(parts)
+        return denial_of([line.text for line in self.lines], self._notes)
 
 
 class PlanWork:

@@ -5,14 +5,14 @@ its risk and context.
 """
 
 from collections.abc import Iterator
-from urllib.parse import urlsplit
 
 from crabhook.model.card import Card, State
+from crabhook.present.address import about_address
 from crabhook.present.body import server_asks
 from crabhook.present.document import ServerAsks
 from crabhook.present.past import look
 from crabhook.present.phrases import Clock, joined
-from crabhook.present.safe import Speller, hidden
+from crabhook.present.safe import Speller
 from crabhook.present.sentence import sentence
 from crabhook.present.summary import brief, outcome
 from crabhook.ui.full.dialog import Dialog
@@ -93,10 +93,6 @@ def _tab(form: Form, place: int, spell: Speller) -> layout.Line:
     return [(style, f"{mark}({place + 1}) {name}"), *answered, ("", "  ")]
 
 
-LONGEST = 4096  # letters of an address that is taken apart; a longer one is only shown
-_USUAL = {"http": 80, "https": 443}
-
-
 def link_page(card: Card, asks: ServerAsks) -> layout.Content:
     """Return the page of a link: the address, and what to know of it."""
 
@@ -104,7 +100,7 @@ def link_page(card: Card, asks: ServerAsks) -> layout.Content:
         server = brief(asks.server, sheet.spell) or "an MCP server"
         yield [("label", f"{server} asks to open this address:")]
         yield from quoted(asks.url, sheet, style="name")
-        for style, words in _about(asks.url):
+        for style, words in about_address(asks.url):
             yield from paragraph(words, sheet, style)
         if asks.message:
             yield [("label", "it says")]
@@ -112,32 +108,6 @@ def link_page(card: Card, asks: ServerAsks) -> layout.Content:
         yield [("dim", "accept lets the agent go on; nothing is opened on this machine by it")]
 
     return layout.page((card.number, "address", tuple(leg.id for leg in card.requests)), rows)
-
-
-def _about(url: str) -> Iterator[tuple[str, str]]:
-    """Return what a person must know of an address, as styled sentences."""
-    try:
-        parts = urlsplit(url if len(url) <= LONGEST else "")
-        port = parts.port
-    except ValueError:
-        parts, port = urlsplit(""), None
-    scheme, host = parts.scheme, parts.hostname
-    if not host or not scheme:
-        yield "warning", "! this is no address that can be read: do not trust it"
-        return
-    user = parts.netloc.rpartition("@")[0]
-    unusual = f", port {port}" if port and port != _USUAL.get(scheme) else ""
-    yield "heading", f"it goes to the host {host}{unusual}"
-    for wrong, warning in (
-        (scheme != "https", f'it is not encrypted: its scheme is "{scheme}"'),
-        (user, f'what stands before the "@" ({user}) is not the host'),
-        (not host.isascii() or "xn--" in host, "its host has letters that can look like others"),
-        (host.replace(".", "").isdigit() or ":" in host, "its host is a number, not a name"),
-        ("\\" in url, "it has a backslash, which programs read in different ways"),
-        (hidden(url) or " " in url, "it has letters that cannot be seen, or blanks"),
-    ):
-        if wrong:
-            yield "warning", f"! {warning}"
 
 
 def _questions(screen: Screen, card: Card, form: Form, page: Dialog) -> layout.Content:

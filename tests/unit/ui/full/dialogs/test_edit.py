@@ -10,7 +10,8 @@ from crabhook.model.actor import OrderKind
 from crabhook.model.card import Card
 from crabhook.model.order import Order
 from crabhook.ui.commands.decide import RewriteError
-from crabhook.ui.full.dialogs.edit import Edits, asked_tool, edit_of
+from crabhook.ui.edits import asked_tool
+from crabhook.ui.full.dialogs.edit import Edits, edit_of
 from crabhook.ui.full.text_input import LONGEST_TEXT
 from tests.support.sitting import Sitting
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from crabhook.model.decision import Decision, Verdict
-from crabhook.ui.full.dialogs.plan import LABELS, MOST_LINES, PlanNotes, denied_before, plan_of
+from crabhook.present.plan import LABELS, denied_before, plan_of
+from crabhook.ui.full.dialogs.plan import MOST_LINES, PlanNotes
 from tests.support.desk import PlayedDesk
 from tests.support.sitting import Sitting, call
 
