@@ -88,7 +88,7 @@ class Home:
         finally:
             os.close(ours)  # whatever still reads there is hung up on
         try:
-            return process.wait(30), shown
+            return process.wait(60), shown
         finally:
             process.kill()
 

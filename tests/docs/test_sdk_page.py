@@ -33,7 +33,7 @@ def run(folder: Path, command: str) -> subprocess.CompletedProcess[str]:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=60,
         check=False,
         env={"PATH": f"{python}:{os.environ['PATH']}", "HOME": str(folder)},
     )
@@ -74,7 +74,7 @@ def test_every_example_is_sound_to_mypy(folder: Path) -> None:
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=55,
+        timeout=60,
         check=False,
         env={"MYPYPATH": str(ROOT / "src"), "PATH": ""},
     )

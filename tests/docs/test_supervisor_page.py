@@ -31,7 +31,7 @@ def run(folder: Path, command: str) -> str:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=60,
         check=False,
         env={"PATH": f"{programs}:{os.environ['PATH']}", "HOME": str(folder)},
     )

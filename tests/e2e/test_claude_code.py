@@ -64,7 +64,7 @@ def install(agent: Claude, address: str, *, gate: bool, options: tuple[str, ...]
         hooks(address, gate=gate, options=options),
         check=True,
         capture_output=True,
-        timeout=30,
+        timeout=60,
         env={"PATH": os.environ["PATH"], "HOME": str(agent.home)},
     )
 

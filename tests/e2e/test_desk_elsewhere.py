@@ -66,7 +66,7 @@ class Elsewhere:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=40,
+            timeout=60,
             check=True,
         ).stdout
 
@@ -93,7 +93,7 @@ class Elsewhere:
             self.machines.at(BUILD, *hooks(f"{SERVER}:7443", gate=True, options=options)),
             check=True,
             capture_output=True,
-            timeout=30,
+            timeout=60,
             env={"PATH": os.environ["PATH"], "HOME": str(agent.home)},
         )
 

@@ -138,7 +138,7 @@ class Morning:
             cwd=self.agent.home,
             capture_output=True,
             text=True,
-            timeout=30,
+            timeout=60,
             check=False,
         )
         assert done.returncode == 0, f"$ {command}\n{done.stdout}{done.stderr}"
@@ -153,7 +153,7 @@ class Morning:
             r"(?s:.*?)".join(like(self._here(line)) for line in lines if line.strip())
         )
         try:
-            terminal.wait_for(lambda screen: wanted.search(screen) is not None, 20)
+            terminal.wait_for(lambda screen: wanted.search(screen) is not None)
         except AssertionError as error:
             raise AssertionError("\n".join(["the page shows", *lines, str(error)])) from None
 

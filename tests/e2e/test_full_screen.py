@@ -230,9 +230,9 @@ def test_a_session_is_told_a_note_and_a_subagent_stopped_without_a_card(
     terminal = agent.terminal("Send somebody.", extra_args=ALLOWED)
     screen.press("S", until="1 live")
     screen.wait_for("general-purpose")
-    for row, words in (
-        ("note to its main agent", "use the blue one"),
-        ("stop this subagent", "no more looking"),
+    for row, words, answer in (
+        ("note to its main agent", "use the blue one", "it waits for its next call"),
+        ("stop this subagent", "no more looking", "this subagent stops at its next call"),
     ):
         screen.key("Enter")  # once: another would choose the first row of a list that came late
         shown = screen.wait_for(row)
@@ -243,12 +243,12 @@ def test_a_session_is_told_a_note_and_a_subagent_stopped_without_a_card(
         screen.type(words)
         screen.wait_for(words)
         as_a_person()
-        screen.key("Enter")
-        as_a_person()
+        screen.key("Enter")  # once: another would open the session's list again
+        screen.wait_for(answer)
     for go in ("go", "on"):
         (agent.project / go).touch()
     terminal.wait_for("All told.")
-    screen.wait_for("use the blue one")
+    screen.wait_for("use the blue one · delivered with PostToolUse Bash")
     assert re.search(r"deny +Bash +touch made", screen.record())
     assert not (agent.project / "made").exists()
     assert (agent.project / "mine").exists()

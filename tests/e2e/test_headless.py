@@ -35,7 +35,7 @@ def install(agent: Claude, address: str, *, gate: bool) -> None:
         hooks(address, gate=gate),
         check=True,
         capture_output=True,
-        timeout=30,
+        timeout=60,
         env={"PATH": os.environ["PATH"], "HOME": str(agent.home)},
     )
 
@@ -69,12 +69,12 @@ def run_job(job: str, folder: Path, **environment: str) -> str:
         start_new_session=True,
     )
     try:
-        said, _ = process.communicate(timeout=80)
+        said, _ = process.communicate(timeout=90)
         assert process.returncode == 0, said
     finally:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-        process.wait(10)
+        process.wait(60)
     return said
 
 

@@ -64,7 +64,7 @@ def crabhook(agent: Claude, *words: str) -> str:
         check=True,
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=60,
         env={"PATH": os.environ["PATH"], "HOME": str(agent.home)},
     ).stdout
 

@@ -33,7 +33,8 @@ until = time.monotonic() + 60
 while sys.argv[1:] and not pathlib.Path(sys.argv[1]).exists() and time.monotonic() < until:
     time.sleep(0.05)
 said = {"hookEventName": "PreToolUse", "updatedInput": call["tool_input"] | {"command": "touch other"}}
-print(json.dumps({"hookSpecificOutput": said}))
+print(json.dumps({"hookSpecificOutput": said}), flush=True)
+pathlib.Path(__file__).with_name("rewrote").touch()
 """
 
 
@@ -134,7 +135,8 @@ def test_what_was_approved_runs_though_another_hook_rewrote_it_before(
 ) -> None:
     agent, terminal = rewritten(claude, desk)
     number = desk.card("Bash")
-    time.sleep(1)  # so that the other hook, which waits for nothing, has ended
+    wait_for(desk.folder / "rewrote")
+    time.sleep(1)  # in which the agent reads what the other hook wrote
     desk.say(f"{number} allow")
     terminal.wait_for("It is done.")
     assert (agent.project / "made").exists()
@@ -166,7 +168,6 @@ def test_a_halt_stops_the_rest_of_the_message_and_the_next_prompt_ends_it(
     desk.wait_for("every call of that session is denied until its user's next prompt", again=True)
     terminal.wait_for("enough")
     assert not {"a", "b"} & {path.name for path in agent.project.iterdir()}
-    terminal.type("go on")
-    terminal.key("Enter")
+    terminal.submit("go on")
     desk.say(f"{desk.card('Bash')} allow")
     terminal.wait_for("It is done.")

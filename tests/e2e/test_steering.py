@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
@@ -72,8 +71,7 @@ def test_a_note_to_a_running_session_reaches_the_model_with_its_next_call(
     desk.wait_for("note 1 to its main agent was delivered with PostToolUse Bash")
     terminal.wait_for("It is made.")
     assert told(agent).count("Note from the operator: use the blue one, please") == 1
-    desk.say("sessions")
-    desk.wait_for("use the blue one, please · delivered with PostToolUse Bash")
+    desk.ask("sessions", "use the blue one, please · delivered with PostToolUse Bash")
     (given, delivered) = [one for one in desk.record() if "note" in one.get("body", one)]
     assert given["request_id"] == ""
     assert delivered["tool"] == "Bash"
@@ -143,9 +141,7 @@ def test_a_stopped_subagent_makes_no_more_calls_and_the_main_agent_goes_on(
 ) -> None:
     mine = bash(f"{WAITS.replace('go', 'on')}; touch mine")
     agent, terminal, session = with_subagent(claude, desk, (mine,), (Text("All told."),))
-    time.sleep(0.5)  # what a session does is told a moment later
-    desk.say("sessions")
-    subagent = desk.wait_for(r"  general-purpose ([0-9a-f]+): Bash").group(1)
+    subagent = desk.ask("sessions", r"  general-purpose ([0-9a-f]+): Bash").group(1)
     desk.say(f"note {session}/{subagent} look in the cellar")
     desk.wait_for("note 1 to subagent .* waits")
     desk.say(f"stop {session}/{subagent} no more looking")
@@ -184,7 +180,7 @@ def test_gemini_is_told_a_note_with_a_result_and_a_stop_ends_its_turn(
         number = desk.card("run_shell_command")
         desk.say(f"stop {session} the wrong branch")
         desk.wait_for(f"^#{number} DENIED")
-        ended = run.result(40)
+        ended = run.result(90)
     assert "Done." not in ended.stdout
     texts = [text for text in everything(ended.last.body) if "Note from the operator" in text]
     assert any("use the blue one, please" in text for text in texts)
@@ -210,7 +206,7 @@ def test_codex_is_told_a_note_before_its_call_and_a_stop_denies_each_call(
         desk.card("Bash")
         desk.say(f"stop {session} the wrong branch")
         desk.wait_for("DENIED: the operator halted this session .* touch more")
-        ended = run.result(40)
+        ended = run.result(90)
     assert ended.told.count("the operator halted this session: the wrong branch") == 2
     told = "\n".join(ended.requests[-1].texts("developer"))
     assert "Note from the operator: use the blue one, please" in told

@@ -137,7 +137,7 @@ def test_the_ready_reviewer_is_claude_code_itself(claude: MakeClaude, tmp_path: 
     agent = claude(
         script=Script(TURNS, closing=(verdict,)),
         settings=settings(hook),
-        seconds=80,
+        seconds=90,
     )
     run = agent.headless("write a parser")
     assert (run.exit_code, run.stdout.strip(), turns_taken(run)) == (0, "Third.", 3), run.stderr

@@ -72,7 +72,7 @@ class Attended(Machine):
                 typist.answer("Your passphrase for the team ours: ", f"{RIGHT}\n")
                 yield typist
             with suppress(TimeoutExpired):
-                typist.process.communicate(timeout=15)
+                typist.process.communicate(timeout=60)
 
 
 @pytest.fixture

@@ -114,7 +114,7 @@ def test_a_record_edited_behind_a_servers_back_is_found(service: Service) -> Non
     assert found["record.whole"]["status"] == "ok"
     assert found["record.whole"]["figures"]["records"] > 0
     database = service.folder / ".local" / "state" / "crabhook" / "record.db"
-    with sqlite3.connect(database, timeout=10) as record:
+    with sqlite3.connect(database, timeout=60) as record:
         record.execute("DROP TRIGGER record_never_changes")
         record.execute("UPDATE record SET verdict = 'allow' WHERE verdict = 'deny'")
     record.close()

@@ -183,7 +183,7 @@ def test_a_stopped_service_releases_what_waits_with_no_opinion() -> None:
         for _ in clients:
             desk.card("Bash")
         desk.process.terminate()
-        assert all(client.finish(10).silent for client in clients)
+        assert all(client.finish().silent for client in clients)
         assert desk.process.wait(60) == 0
 
 

@@ -40,7 +40,7 @@ class Installed:
 
     folder: Path
     script: Script
-    seconds: int = 30
+    seconds: int = 60
     _terminals: list[Terminal] = field(default_factory=list)
 
     def furnish(self, *folders: Path) -> None:

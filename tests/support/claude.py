@@ -93,7 +93,7 @@ class Claude(Installed):
 
     settings: Mapping[str, Any] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
-    seconds: int = 45
+    seconds: int = 60
     doors: Mapping[int, str] = field(default_factory=dict)
     apart: Callable[[list[str]], list[str]] = isolated
     etc: Path | None = None

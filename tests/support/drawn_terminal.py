@@ -162,10 +162,10 @@ class DrawnTerminal:
     def __exit__(self, *_: object) -> None:
         os.close(self._master)  # the program is hung up on
         try:
-            self._process.wait(10)
+            self._process.wait(60)
         except subprocess.TimeoutExpired:
             self._process.kill()
-            self._process.wait(10)
+            self._process.wait(60)
 
     def rows(self) -> list[Row]:
         """Return what is on the screen now."""

@@ -16,7 +16,7 @@ import sys
 import time
 from typing import Any
 
-TIMEOUT = 30.0
+TIMEOUT = 60.0
 """Seconds after which it gives up, as an agent's hook would."""
 
 

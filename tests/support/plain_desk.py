@@ -85,12 +85,12 @@ class PlainDesk:
         assert self.process.stdout is not None
         try:
             self.process.stdin.close()
-            self.process.wait(10)
+            self.process.wait(60)
         except (subprocess.TimeoutExpired, BrokenPipeError):
             self.process.kill()
-            self.process.wait(10)
+            self.process.wait(60)
         for thread in (*self._helpers, self._reader):
-            thread.join(25)
+            thread.join(60)
         self.process.stdout.close()
 
     def kill(self) -> None:
@@ -124,6 +124,17 @@ class PlainDesk:
                 raise AssertionError(f"{pattern!r} was not said:\n{told}")
             if found := re.search(pattern, line):
                 return found
+
+    def ask(self, line: str, pattern: str) -> re.Match[str]:
+        """Type a question, again every second, until a line of an answer has the pattern."""
+        deadline = time.monotonic() + 60
+        while True:
+            self.say(line)
+            try:
+                return self.wait_for(pattern, 1)
+            except AssertionError:
+                if time.monotonic() > deadline:
+                    raise
 
     def card(self, tool: str) -> int:
         """Wait for a new card of this tool; return its number."""

@@ -57,13 +57,22 @@ class Terminal:
 
     def _start(self, command: list[str], columns: int, rows: int) -> int:
         """Start the program in the server's only pane; a descriptor for its process."""
-        _wait_until(self._socket.exists, 5, lambda: "tmux made no socket")
+        # Its socket is there a moment before it listens.
+        _wait_until(self._listens, 60, lambda: "tmux does not listen at its socket")
         # The last screen stays readable after the program's end; Esc is passed on at once.
         self._run("set-option", "-wg", "remain-on-exit", "on")
         self._run("set-option", "-sg", "escape-time", "0")
         size = ["-x", str(columns), "-y", str(rows)]
         pane = ["-d", "-P", "-F", "#{pane_pid}"]
         return os.pidfd_open(int(self._run("new-session", *pane, *size, "--", *command)))
+
+    def _listens(self) -> bool:
+        """Whether our tmux server takes commands; it has no session yet."""
+        asked = [*self._tmux, "show-options", "-s"]
+        done = subprocess.run(
+            asked, capture_output=True, timeout=60, check=False, env=self._environment
+        )
+        return done.returncode == 0
 
     def _run(self, *arguments: str) -> str:
         """One command to our tmux server; its output without the last line end."""
@@ -151,10 +160,10 @@ class Terminal:
         finally:
             self._server.terminate()
             try:
-                self._server.wait(5)
+                self._server.wait(60)
             except subprocess.TimeoutExpired:
                 self._server.kill()
-                self._server.wait(5)
+                self._server.wait(60)
             shutil.rmtree(self.folder, ignore_errors=True)
 
     def __enter__(self) -> Self:
@@ -194,7 +203,7 @@ def _end(process: int) -> None:
         _kill(children)
         if not children or not _gone(process, 5):
             _kill([process])
-        assert all(_gone(one, 5) for one in [process, *children]), "the program could not be ended"
+        assert all(_gone(one, 60) for one in [process, *children]), "the program could not be ended"
     finally:
         for one in [process, *children]:
             os.close(one)

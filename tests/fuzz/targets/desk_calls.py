@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 NAMES = (*sorted(CALLS), "Watch", "GetCard")
 PEOPLE = {"vic": Role.VIEWER, "dee": Role.DECIDER}
 CARDS = 3
-SOON = 5.0
+SOON = 60.0
 DOCUMENTED = {
     grpc.StatusCode.INVALID_ARGUMENT,
     grpc.StatusCode.PERMISSION_DENIED,

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 EVENT, RAW, PART, RESPONSE = range(4)
 """An event whose number follows on; one as it is; a part of a card; what a command is answered."""
 COLUMNS, ROWS = 80, 24
-SOON = 3.0
+SOON = 60.0
 QUIET = 40  # turns of the loop in which nothing is read any more
 ALLOW = Decision(Verdict.ALLOW)
 _TOLD: list[Any] = [one for one in get_args(News) if one in NEWS]

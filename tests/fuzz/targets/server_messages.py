@@ -32,7 +32,7 @@ DOCUMENTED = {
     grpc.StatusCode.INVALID_ARGUMENT,
     grpc.StatusCode.PERMISSION_DENIED,
 }
-SOON = 5.0
+SOON = 60.0
 _LOOP = asyncio.Runner()
 
 

@@ -19,7 +19,7 @@ def test_without_a_terminal_the_demo_plays_both_sides_and_prints_what_the_agent_
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=50,
+        timeout=60,
         check=True,
     )
     read = re.findall(r"^agent reads for (\w+): (.*)$", done.stdout, re.MULTILINE)

@@ -68,6 +68,6 @@ def test_a_question_that_nobody_answers_ends_and_says_why() -> None:
     program = ASK.replace('ask("Say: ")', 'ask("Say: ", within=0.3)')
     with Typist([sys.executable, "-c", program], environment) as person:
         # What is typed before the question stands is dropped, as with every question.
-        code, output, _ = person.finish(20)
+        code, output, _ = person.finish()
     assert code == 0
     assert output.startswith("refused: nobody typed an answer within 0.3 s")

@@ -48,7 +48,7 @@ def test_a_program_without_an_end_is_ended_with_its_children(tmp_path: Path) -> 
     with pytest.raises(ProgramError, match="did not end within 2 s"):
         python(code, seconds=2)
     child = int(pid.read_text())
-    for _ in range(100):
+    for _ in range(1200):
         if _is_gone(child):
             return
         time.sleep(0.05)

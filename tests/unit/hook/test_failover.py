@@ -287,9 +287,9 @@ def test_a_leader_that_lives_is_waited_for_however_long_it_says_nothing(
 
     with each(hold, yes) as (operators, addresses):
         asked = Asked(options_of(*addresses))
-        assert operators[0].accepted.acquire(timeout=20)
+        assert operators[0].accepted.acquire(timeout=60)
         for _ in range(8):  # more than a server takes that was not told to
-            assert pings.acquire(timeout=20)
+            assert pings.acquire(timeout=60)
         operators[0].released.set()
         asked.end()
     assert asked.reply is not None

@@ -39,7 +39,7 @@ def test_a_session_on_the_page_goes_as_it_is_shown(tmp_path: Path, session: str)
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=30,
+            timeout=60,
             check=False,
             env={"PATH": f"{programs}:{os.environ['PATH']}", "HOME": str(tmp_path)},
         )

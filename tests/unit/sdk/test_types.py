@@ -61,7 +61,7 @@ def test_mypy_sees_what_an_event_can_be_told(tmp_path: Path) -> None:
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=55,
+        timeout=60,
         check=False,
         env={"MYPYPATH": str(ROOT / "src"), "PATH": ""},
     )

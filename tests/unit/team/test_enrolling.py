@@ -81,7 +81,7 @@ def ann(name: str = "laptop") -> Joining:
 async def joined(
     invitation: Invitation, who: Joining, show: Callable[[str], None] = lambda _: None
 ) -> Joined:
-    return await asyncio.to_thread(join, invitation, who, show, within=5)
+    return await asyncio.to_thread(join, invitation, who, show, within=60)
 
 
 async def test_who_was_invited_joins_and_both_ends_show_the_same_words() -> None:

@@ -96,7 +96,7 @@ async def test_only_an_operators_answer_is_noted_as_taken() -> None:
     assert found is not None
     assert found.delivered
     observed = await take(way, Envelope("r", STOP), ANN, 50)
-    await asyncio.wait_for(observed.wait(), 1)
+    await asyncio.wait_for(observed.wait(), 60)
     way.taken(observed)  # which nobody waits to hear
 
 

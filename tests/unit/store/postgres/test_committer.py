@@ -187,7 +187,7 @@ async def test_what_is_committed_while_the_database_is_away_waits_for_it(
     assert not recorder.write(happened(entry())).over
     cluster.stop()
     pending = [recorder.write(happened(entry(body={"n": n}))) for n in range(5)]
-    for _ in range(100):
+    for _ in range(3000):
         await asyncio.sleep(0.02)
         if recorder.trouble:
             break
@@ -257,7 +257,7 @@ async def test_a_full_disk_takes_the_lead_from_nobody(
 ) -> None:
     with full(cluster):
         pending = [store.write([happened(entry(body={"n": n}))]) for n in range(3)]
-        for _ in range(100):
+        for _ in range(3000):
             await asyncio.sleep(0.02)
             if store.journal.trouble:
                 break
@@ -299,7 +299,7 @@ async def test_a_database_that_stands_still_is_said_before_it_is_given_up(
     recorder = Recorder(lambda: open_writer(place), on_trouble=OnTrouble.REFUSE)
     with held_up_altogether(cluster):
         pending = recorder.write(happened(entry()))
-        for _ in range(100):
+        for _ in range(3000):
             await asyncio.sleep(0.02)
             if recorder.refusal:
                 break
