@@ -66,7 +66,9 @@ class ShownBy(StrEnum):
     # By the device's key, which lies encrypted under it.
     PASSPHRASE = "passphrase"  # noqa: S105 - a name, and no password
     SIGNATURE = "signature"  # by an SSH key of theirs, over this one call
-    OPEN_KEY = "open-key"  # by the device's key that lies open: any program of theirs can
+    PASSKEY = "passkey"  # by a passkey of theirs, over this one call
+    # By the device's key that lies open, or a page's cookie: any program of theirs can.
+    OPEN_KEY = "open-key"
 
 
 class Role(StrEnum):

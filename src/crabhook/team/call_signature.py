@@ -167,6 +167,7 @@ HEADER = "crabhook-presence-bin"
 """The metadata of a call in which a signature comes: `SignedPresence` in operator.proto."""
 
 WITHIN = 120.0  # seconds from when it was asked for; somebody has to find the key and touch it
+TOO_LONG_AGO = "the signature was asked for too long ago: try again"
 
 Sign: TypeAlias = Callable[[bytes], Awaitable[bytes]]
 """Has a person's key sign a text; returns the signature without armour, or raises CrabhookError."""
@@ -199,7 +200,7 @@ def opened_by(
 ) -> Identified:
     """Return the principal with the right to open, or why the call's signature does not give it."""
     if abs(now - call.at) > WITHIN:
-        return TeamRefusal("the signature was asked for too long ago: try again")
+        return TeamRefusal(TOO_LONG_AGO)
     try:
         shown = shown_by(signature, call.text)
     except SshError as error:

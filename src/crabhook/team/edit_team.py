@@ -7,7 +7,17 @@ from secrets import token_hex
 
 from crabhook.model.actor import Role
 from crabhook.model.errors import CrabhookError
-from crabhook.team.membership import KINDS, Attempt, Device, Machine, Member, Scope, SshKey, Team
+from crabhook.team.membership import (
+    KINDS,
+    Attempt,
+    Device,
+    Machine,
+    Member,
+    Passkey,
+    Scope,
+    SshKey,
+    Team,
+)
 
 ATTEMPTS_KEPT = 20
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,31}")
@@ -18,7 +28,7 @@ class ChangeError(CrabhookError):
 
 
 def new_id(kind: str) -> str:
-    """Return a new id that says what kind of thing it is of: o for a person, d for a device."""
+    """Return a new id that begins with its kind: o for a person, d a device, p a passkey."""
     return f"{kind}-{token_hex(4)}"
 
 
@@ -46,30 +56,94 @@ def invitable(team: Team, name: str, role: Role | None, scope: Scope) -> Member:
 
 def with_device(team: Team, member: Member, device: Device) -> Team:
     """Add a device to a person, who comes into the team with the first one."""
+    member = _in_team(team, member)
+    named = replace(device, name=_free_name(member, device.name))
+    return _with(team, replace(member, devices=(*member.devices, named)))
+
+
+def with_passkey(team: Team, member: Member, passkey: Passkey) -> Team:
+    """Add a passkey to a person, who may come into the team with it; raises ChangeError.
+
+    A passkey has one person, and is not enrolled again once it was revoked.
+    """
+    if team.passkey(passkey.credential):
+        raise ChangeError(
+            "this passkey is in the team already, or was revoked: make another passkey"
+        )
+    member = _in_team(team, member)
+    named = replace(passkey, name=_free_name(member, passkey.name))
+    return _with(team, replace(member, passkeys=(*member.passkeys, named)))
+
+
+def with_confirmed_passkey(team: Team, name: str, device: str) -> Team:
+    """Have a person's passkey on an agents' machine count, by its device's name or its id.
+
+    Raises ChangeError where there is none such.
+    """
+
+    def is_meant(passkey: Passkey) -> bool:
+        return not passkey.revoked and device in (passkey.name, passkey.id)
+
+    meant = [
+        passkey
+        for member in team.members
+        if _is(member, name)
+        for passkey in member.passkeys
+        if is_meant(passkey)
+    ]
+    if not meant:
+        raise ChangeError(f"{name} has no passkey on {device}")
+    if all(passkey.counts for passkey in meant):
+        raise ChangeError(f"the passkey of {name} on {device} counts already")
+    return _with_member(
+        team,
+        name,
+        lambda member: replace(
+            member,
+            passkeys=tuple(
+                replace(passkey, confirmed=True) if is_meant(passkey) else passkey
+                for passkey in member.passkeys
+            ),
+        ),
+    )
+
+
+def _in_team(team: Team, member: Member) -> Member:
+    """Return the member as in the team now; raises ChangeError for another of that name."""
     there = next((other for other in team.members if other.id == member.id), None)
     if there is None and any(_is(other, member.name) for other in team.members):
         raise ChangeError(f"{member.name} has come into the team meanwhile")
-    member = there or member
-    names = {device.name for device in member.devices if not device.revoked}
-    name, number = device.name, 2
+    return there or member
+
+
+def _free_name(member: Member, wanted: str) -> str:
+    """Return a name that no device or passkey of the person has, so that each can be revoked."""
+    owned: tuple[Device | Passkey, ...] = (*member.devices, *member.passkeys)
+    names = {candidate.name for candidate in owned if not candidate.revoked}
+    name, number = wanted, 2
     while name in names:
-        name, number = f"{device.name}-{number}", number + 1
-    added = replace(member, devices=(*member.devices, replace(device, name=name)))
+        name, number = f"{wanted}-{number}", number + 1
+    return name
+
+
+def _with(team: Team, member: Member) -> Team:
     others = (other for other in team.members if other.id != member.id)
-    return replace(team, members=(*others, added))
+    return replace(team, members=(*others, member))
 
 
 def without_operator(team: Team, name: str, device: str | None, at: int) -> Team:
-    """Revoke a person, or one of their devices, by name or id; raises ChangeError if unknown."""
+    """Revoke a person, or one of their devices and passkeys, by name or id.
 
-    def goes(candidate: Device) -> bool:
+    Raises ChangeError if unknown.
+    """
+
+    def goes(candidate: Device | Passkey) -> bool:
         return not candidate.revoked and device in (None, candidate.name, candidate.id)
 
     if not any(
-        goes(candidate)
+        any(map(goes, member.devices)) or any(map(goes, member.passkeys))
         for member in team.members
         if _is(member, name)
-        for candidate in member.devices
     ):
         what = f"no device {device} of {name}" if device else f"nobody called {name}"
         raise ChangeError(f"there is {what} that could be revoked")
@@ -79,11 +153,15 @@ def without_operator(team: Team, name: str, device: str | None, at: int) -> Team
         )
 
     def without_device(member: Member) -> Member:
-        left = (
+        devices = (
             replace(candidate, revoked=at) if goes(candidate) else candidate
             for candidate in member.devices
         )
-        return replace(member, devices=tuple(left))
+        passkeys = (
+            replace(candidate, revoked=at) if goes(candidate) else candidate
+            for candidate in member.passkeys
+        )
+        return replace(member, devices=tuple(devices), passkeys=tuple(passkeys))
 
     return _with_member(team, name, without_device)
 
@@ -159,13 +237,10 @@ def news(before: Team, after: Team) -> Iterator[str]:
         for device in member.devices:
             old = devices_before.get(device.id)
             if old is None:
-                limits = "" if member.scope.everything else f", limited to {member.scope}"
-                yield (
-                    f"{member.name} has come into the team with {device.name}, "
-                    f"as {member.role}{limits}"
-                )
+                yield _came(member, device.name)
             if device.revoked and not (old and old.revoked):
                 yield f"{device.name} of {member.name} was revoked"
+    yield from _news_of_passkeys(before, after)
     yield from _news_of_keys(before, after)
     left = {member.id for member in after.members}
     yield from (f"{member.name} was revoked" for member in before.members if member.id not in left)
@@ -178,6 +253,24 @@ def news(before: Team, after: Team) -> Iterator[str]:
             yield f"the machine {machine.name} has come into the team"
     if before.names != after.names:
         yield f"a server of the team is now known as {', '.join(after.names)}"
+
+
+def _came(member: Member, device: str) -> str:
+    limits = "" if member.scope.everything else f", limited to {member.scope}"
+    return f"{member.name} has come into the team with {device}, as {member.role}{limits}"
+
+
+def _news_of_passkeys(before: Team, after: Team) -> Iterator[str]:
+    earlier = {passkey.id: passkey for member in before.members for passkey in member.passkeys}
+    for member in after.members:
+        for passkey in member.passkeys:
+            old = earlier.get(passkey.id)
+            if old is None:
+                yield _came(member, f"a passkey on {passkey.name}")
+            elif passkey.counts and not old.counts:
+                yield f"an admin vouches for the passkey of {member.name} on {passkey.name}"
+            if passkey.revoked and not (old and old.revoked):
+                yield f"the passkey of {member.name} on {passkey.name} was revoked"
 
 
 def _news_of_keys(before: Team, after: Team) -> Iterator[str]:

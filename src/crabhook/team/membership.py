@@ -144,6 +144,40 @@ class SshKey:
 
 
 @frozen
+class Passkey:
+    """A person's passkey, in the phone or the computer called `name`.
+
+    `credential` is its id among all passkeys, `key` its public key as COSE has it, both in
+    base64url. It signs for pages of the host `rp` alone. Times are as a device's.
+
+    `aaguid` tells the kind of authenticator, by its own word. `backup_eligible`: it may be copied
+    to other devices, and `backed_up` says whether it was when it was enrolled.
+
+    `agents_machine`: it was made on a machine where agents run, whose programs may use it without
+    a person. It counts there if an admin vouches for it, which is `confirmed`.
+    """
+
+    id: str
+    credential: str
+    key: str
+    rp: str
+    name: str
+    since: int
+    until: int
+    revoked: int = 0
+    aaguid: str = ""
+    backup_eligible: bool = False
+    backed_up: bool = False
+    agents_machine: bool = False
+    confirmed: bool = False
+
+    @property
+    def counts(self) -> bool:
+        """Whether its signature proves a person."""
+        return self.confirmed or not self.agents_machine
+
+
+@frozen
 class Member:
     """A person in the team."""
 
@@ -153,6 +187,7 @@ class Member:
     scope: Scope = Scope()
     devices: tuple[Device, ...] = ()
     keys: tuple[SshKey, ...] = ()
+    passkeys: tuple[Passkey, ...] = ()
 
 
 @frozen
@@ -177,7 +212,8 @@ class Attempt:
 class Principal:
     """Who calls: a person, by which device, and whether by its closing key.
 
-    `signed`: the closing key opens for this one call, since the person's SSH key signed it.
+    A passkey is a device too. `signed`: the closing key opens for this one call, since an SSH key
+    or a passkey of the person's signed it.
     """
 
     operator: str
@@ -203,6 +239,10 @@ Identified: TypeAlias = Principal | TeamRefusal
 NOT_IN_TEAM = TeamRefusal(
     "this certificate is of no device in the team: its person was revoked, or it is from a team "
     "file that was lost; ask for an invitation"
+)
+NO_PASSKEY = TeamRefusal(
+    "this passkey is of nobody in the team: its person was revoked, or it was never enrolled.  Ask "
+    "for an invitation"
 )
 
 
@@ -241,6 +281,25 @@ class Team:
                 if (member.id, candidate.id) == (operator, device):
                     return _principal(member, candidate, now, closing=False)
         return NOT_IN_TEAM
+
+    def passkey(self, credential: str) -> tuple[Member, Passkey] | None:
+        """Return whose passkey has this credential's id, and that passkey, which may be revoked."""
+        for member in self.members:
+            for passkey in member.passkeys:
+                if passkey.credential == credential:
+                    return member, passkey
+        return None
+
+    def by_passkey(self, operator: str, passkey: str, now: float) -> Identified:
+        """Return a person who signed in by a passkey, by their ids, `now` in seconds since 1970.
+
+        That person may look and close; the passkey opens one call at a time.
+        """
+        for member in self.members:
+            for candidate in member.passkeys:
+                if (member.id, candidate.id) == (operator, passkey):
+                    return _by_passkey(member, candidate, now)
+        return NO_PASSKEY
 
     def may(
         self, principal: Principal, permission: Permission, target: Target | None = None
@@ -293,6 +352,17 @@ def _principal(member: Member, device: Device, now: float, *, closing: bool) -> 
         )
     return Principal(
         member.id, member.name, member.role, device.id, device.name, member.scope, closing
+    )
+
+
+def _by_passkey(member: Member, passkey: Passkey, now: float) -> Identified:
+    whose = f"the passkey of {member.name} on {passkey.name}"
+    if passkey.revoked:
+        return TeamRefusal(f"{whose} was revoked on {_day(passkey.revoked)}")
+    if now >= passkey.until:
+        return TeamRefusal(f"{whose} ended on {_day(passkey.until)}: ask for an invitation")
+    return Principal(
+        member.id, member.name, member.role, passkey.id, passkey.name, member.scope, closing=True
     )
 
 

@@ -179,8 +179,9 @@ def _member(member: Mapping[str, Any]) -> membership.Member:
         raise ValueError(f"no such kinds of card: {', '.join(sorted(unknown))}")
     devices = tuple(membership.Device(**device) for device in member["devices"])
     keys = tuple(membership.SshKey(**key) for key in member.get("keys", ()))
+    passkeys = tuple(membership.Passkey(**passkey) for passkey in member.get("passkeys", ()))
     return membership.Member(
-        str(member["id"]), str(member["name"]), Role(member["role"]), scope, devices, keys
+        str(member["id"]), str(member["name"]), Role(member["role"]), scope, devices, keys, passkeys
     )
 
 

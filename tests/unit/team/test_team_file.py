@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from shutil import copytree
 from threading import Thread
@@ -25,9 +26,12 @@ from crabhook.team.certificates import Authority, WrongPassphraseError, new_key,
 from crabhook.team.edit_team import (
     ATTEMPTS_KEPT,
     ChangeError,
+    invitable,
     with_attempt,
+    with_confirmed_passkey,
     with_key,
     with_machine,
+    with_passkey,
     without_key,
     without_machine,
     without_operator,
@@ -44,6 +48,7 @@ from crabhook.team.membership import (
     fingerprint_of,
 )
 from crabhook.team.team_file import TeamReader, authority_of, read_team, serve_as, team_in, written
+from tests.support.authenticator import Authenticator
 from tests.support.examples import examples
 from tests.support.team import PASSPHRASE, Founded, allowed, founded
 
@@ -433,6 +438,68 @@ def test_the_keys_of_a_person_are_kept_told_and_let_go(ours: Founded) -> None:
         f"an SSH key of ann {how}: sk-ssh-ed25519@openssh.com {name}"
         for how, name in ((new, "old"), (new, "blue"), (gone, "blue"))
     ]
+
+
+def test_a_persons_passkeys_are_kept_told_and_revoked_as_devices_are(ours: Founded) -> None:
+    ours.let_in("ann")
+    ann = in_force(ours.reader()).members[0]
+    zoe = invitable(in_force(ours.reader()), "zoe", Role.DECIDER, Scope(kinds=("call",)))
+    reader, told = ours.reader(), list[str]()
+    reader.warn = hears(told, [])
+    phone, desktop, first = Authenticator(), Authenticator(), Authenticator()
+
+    def change(with_change: Callable[[Team], Team]) -> Team:
+        ours.change(with_change)
+        return in_force(reader)
+
+    passkey = phone.passkey("ann's", aaguid="x", backup_eligible=True, backed_up=True)
+    team = change(lambda team: with_passkey(team, ann, passkey))
+    # A device of hers has the name already, and each has to be revoked by its own.
+    assert team.members[0].passkeys == (replace(passkey, name="ann's-2"),)
+    assert team.passkey(passkey.credential) == (team.members[0], replace(passkey, name="ann's-2"))
+    for member in (ann, zoe):
+        with pytest.raises(ChangeError, match="in the team already"):
+            change(lambda team, member=member: with_passkey(team, member, passkey))  # type: ignore[misc]
+    change(lambda team: with_passkey(team, zoe, first.passkey("phone")))
+    theirs = desktop.passkey("desktop", agents_machine=True)
+    change(lambda team: with_passkey(team, ann, theirs))
+    change(lambda team: with_confirmed_passkey(team, "Ann", "desktop"))
+    for name, device, words in (
+        ("ann", "desktop", "counts already"),
+        ("ann", "other", "has no passkey"),
+        ("eve", "desktop", "has no passkey"),
+    ):
+        with pytest.raises(ChangeError, match=words):
+            change(partial(with_confirmed_passkey, name=name, device=device))
+    for device in ("ann's-2", theirs.id):
+        change(partial(without_operator, name="ann", device=device, at=7))
+    with pytest.raises(ChangeError, match="no device ann's-2"):
+        change(partial(without_operator, name="ann", device="ann's-2", at=8))
+    assert [key.revoked for key in in_force(reader).members[1].passkeys] == [7, 7]
+    with pytest.raises(ChangeError, match="in the team already"):  # nor by who lost it
+        change(lambda team: with_passkey(team, ann, passkey))
+    change(partial(without_operator, name="zoe", device=None, at=9))
+    assert told == [
+        "ann has come into the team with a passkey on ann's-2, as decider",
+        "zoe has come into the team with a passkey on phone, as decider, limited to kinds call",
+        "ann has come into the team with a passkey on desktop, as decider",
+        "an admin vouches for the passkey of ann on desktop",
+        "the passkey of ann on ann's-2 was revoked",
+        "the passkey of ann on desktop was revoked",
+        "zoe was revoked",
+    ]
+
+
+def test_a_file_from_before_passkeys_is_read(ours: Founded) -> None:
+    ours.let_in("ann")
+    team = in_force(ours.reader())
+    old = json.loads(written(team, ours.authority).partition(b"\n")[2])
+    for member in old["members"]:
+        del member["passkeys"], member["keys"]
+    body = json.dumps(old).encode()
+    signature = base64.b64encode(ours.authority.sign(b"crabhook-team-v1\0" + body)).decode()
+    content = f"crabhook-team-v1 {signature}\n".encode() + body
+    assert read_team(content, ours.authority.certificate) == team
 
 
 def test_attempts_that_were_refused_are_told_once_and_the_last_are_kept(ours: Founded) -> None:

@@ -2,7 +2,7 @@
 
 import secrets
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Container, Hashable, Iterator
 from contextlib import contextmanager
 from time import monotonic, time
 from typing import NamedTuple, Protocol
@@ -14,6 +14,7 @@ from crabhook.server.metrics.tally import TurnedAway
 from crabhook.server.operators.refusals import Forbidden, NoRoom
 from crabhook.team.call_signature import SignedCall, opened_by
 from crabhook.team.membership import Identified, Permission, Principal, Target, Team, TeamRefusal
+from crabhook.team.passkeys import Assertion, opened_by_passkey
 
 OF_DEVICE, FROM_ADDRESS = 256, 1024  # open calls at once; many devices may share an address
 REFUSALS_KEPT, RECORDED_EVERY = 64, 60.0  # one of a kind is recorded in so many seconds
@@ -33,6 +34,13 @@ class Signature(NamedTuple):
 
     at: float
     signature: bytes
+
+
+class Asserted(NamedTuple):
+    """A passkey's assertion, and when it was asked for, by the server's clock."""
+
+    at: float
+    assertion: Assertion
 
 
 class Caller(Protocol):
@@ -87,8 +95,7 @@ class CertificateCaller:
     ) -> Identified:
         """Return a principal with a closing key as one that opens, by the signature."""
         signed = self.signature
-        # Not for nan either: what was signed could not be written.
-        if signed is None or not principal.closing or not 0 <= signed.at < _LATEST:
+        if signed is None or not principal.closing or not _can_be_signed(signed.at):
             return principal
         call = SignedCall(team.id, principal.operator, challenge, *sent, signed.at)
         return opened_by(signed.signature, call, team, principal, now)
@@ -98,6 +105,49 @@ class CertificateCaller:
         if principal.closing:
             return ShownBy.OPEN_KEY
         return ShownBy.SIGNATURE if principal.signed else ShownBy.PASSPHRASE
+
+
+@frozen
+class PasskeyCaller:
+    """A person who signed in on a page by a passkey, and perhaps its assertion for this call.
+
+    `operator` and `passkey` are ids in the team, `origins` are where this server shows its pages.
+    """
+
+    operator: str
+    passkey: str
+    asserted: Asserted | None
+    origins: Container[str]
+    address: str
+
+    @property
+    def device(self) -> Hashable:
+        """The passkey, in however many sessions."""
+        return "passkey", self.passkey
+
+    def identify(self, team: Team, now: float) -> Identified:
+        """Return whose passkey it is, who may look and close; see `Caller`."""
+        return team.by_passkey(self.operator, self.passkey, now)
+
+    def opened(
+        self, principal: Principal, team: Team, sent: Sent, challenge: bytes, now: float
+    ) -> Identified:
+        """Return the principal with the right to open, by the assertion."""
+        asserted = self.asserted
+        if asserted is None or not _can_be_signed(asserted.at):
+            return principal
+        call = SignedCall(team.id, principal.operator, challenge, *sent, asserted.at)
+        assertion, origins = asserted.assertion, self.origins
+        return opened_by_passkey(assertion, call, team, principal, now, origins=origins)
+
+    def shown_by(self, principal: Principal) -> ShownBy:
+        """Return whether the passkey signed this call, or a session's cookie was shown alone."""
+        return ShownBy.PASSKEY if principal.signed else ShownBy.OPEN_KEY
+
+
+def _can_be_signed(at: float) -> bool:
+    """Whether a time can be written into what is signed; not a number can not."""
+    return 0 <= at < _LATEST
 
 
 class Authenticator:
