@@ -1,4 +1,4 @@
-"""`python -m bench`: measure, print, and after a whole run write four tables into the page."""
+"""`python -m bench`: measure, print, and after a whole run write the first table into the page."""
 
 import argparse
 import os
@@ -36,7 +36,7 @@ GOALS: Sequence[Goal] = [
     for goal in section.GOALS
 ]
 MACHINE, GOALS_BLOCK = "machine", "goals"
-BLOCKS = (MACHINE, "hooks", "waiting", "keys", "start")
+BLOCKS = (MACHINE, "hooks")
 """The blocks of the page that a whole run writes; it prints all of them and the goals."""
 
 
