@@ -6,17 +6,27 @@ from typing import Any
 
 from crabhook.ui.full.dialog import KeyRow
 from crabhook.ui.full.keys import LISTED
+from crabhook.ui.full.themes import KeyTheme
 from tests.docs.made_part import put
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "desk.md"
 BEGIN, END = "<!-- keys: made from src/crabhook/ui/full/keys.py -->", "<!-- end of keys -->"
 _TITLED = "| **{}** | |"
 
+_MOVES = frozenset(
+    {
+        *(KeyTheme.CHOOSING, KeyTheme.LOOKING, KeyTheme.QUESTIONS, KeyTheme.FIELDS, KeyTheme.OUT),
+        *(KeyTheme.PAGE_OF_KEYS, KeyTheme.PALETTE, KeyTheme.FAR, KeyTheme.VIEW),
+    }
+)
+"""Themes whose keys only move or close: the page says them in a sentence, `?` lists them."""
+
 
 def table() -> str:
     """Return the table, theme by theme, as the desk's own page has it."""
     rows = ["| key | what it does |", "| --- | --- |"]
-    for theme, keys in groupby(LISTED, lambda key: key.theme):
+    shown = (key for key in LISTED if key.theme not in _MOVES)
+    for theme, keys in groupby(shown, lambda key: key.theme):
         rows += [_TITLED.format(theme), *(_row(key.row) for key in keys)]
     return "\n".join(rows)
 
