@@ -42,4 +42,20 @@ plan. Times: `time[data-since]`, `time[data-until]` and `time[data-at]`, for the
 Classes that have a look: mark (a letter that nobody sees), bar (decoration, hidden from readers),
 danger, caution, none (levels of risk), added, removed (lines), sign (their first letter), changed
 (words in a line), label (our words), quote (an agent's words), dim, warning, alarm, count, current.
+
+What the page (`static/desk.js`) does with these, and looks for beside them
+  a.open          in a row or an entry: leads to the whole card (`href="#card-3"`, `#entry-5`)
+  div.first       in `form.acts`: deny and the act that opens; on a phone it stays at the foot
+  details.others  in `form.acts`: the other acts, each beside its own field
+  div.fields      in `form.acts`, above `div.first`: the fields that several acts share
+  data-field      of a field: several names, parted by blanks ("reason note"), where acts share it
+  data-gives      of a button: what is told while its answer is held, "Allowed"; without it, the act
+                  decides no card and goes at once
+  data-hold       of a button: seconds for which its answer is held; 2 without it
+  data-session    of rows, articles, sessions and entries: whose it is; the page filters by it
+  data-ended      of a row or an article that waits no more: who decided what, in words
+  button.ask      asks the server to read: `data-ask` (offers, objections, history, entry), and with
+                  it `data-card`, `data-entry`, `data-before` or `data-denies`
+An act of a session stands in an element with `data-session`, and its field beside it. A row leaves
+with "" as its HTML: its place stays, greyed, until the page is touched elsewhere.
 """

@@ -30,18 +30,18 @@ NEWLINE = Html("\n")
 _VOID = names("br hr img input link meta")
 _TAGS = _VOID | names(
     """
-    a article aside b bdi body button code dd del details div dl dt em fieldset figcaption figure
-    footer form h1 h2 h3 h4 head header html ins kbd label legend li main nav noscript ol option
-    output p pre script section select small span strong summary table tbody td textarea th thead
-    time title tr ul
+    a article aside b bdi body button code dd del details dialog div dl dt em fieldset figcaption
+    figure footer form h1 h2 h3 h4 head header html ins kbd label legend li main nav noscript ol
+    option output p pre script section select small span strong summary table tbody td textarea th
+    thead time title tr ul
     """
 )
 _NAMES = names(
     """
-    alt autocapitalize autocomplete charset checked class content datetime dir disabled
-    enterkeyhint for height hidden href id inputmode lang max maxlength min minlength multiple name
-    open placeholder readonly rel required role rows scope selected sizes spellcheck src step
-    tabindex title type value width
+    alt autocapitalize autocomplete charset checked class content datetime dir disabled enterkeyhint
+    for height hidden href id inputmode lang max maxlength media min minlength multiple name open
+    placeholder readonly rel required role rows scope selected sizes spellcheck src step tabindex
+    title type value width
     """
 )
 _OF_A_FAMILY = re.compile("(?:aria|data)-[a-z]+(?:-[a-z0-9]+)*")
