@@ -9,6 +9,7 @@ from typing import Any
 from crabhook.desk.acts import Guard
 from crabhook.model.card import Card
 from crabhook.model.wording import plural
+from crabhook.present.reading import left_to_read
 from crabhook.ui.full.arming import Rhythm, Stroke
 from crabhook.ui.full.dialog import KeyRow
 from crabhook.ui.full.dialogs.prompts import Menu, YesPage
@@ -168,7 +169,7 @@ class Gate:
         """Whether the whole request was on the screen; if not, go on to the unseen part."""
         screen, view = self._screen, view_of(self._screen)
         top = screen.stack.top
-        if not (more := view.unseen()):
+        if not (more := left_to_read(view.readings())):
             return True
         if isinstance(top, YesPage) and top.skimmed:
             if not view.end_unseen():

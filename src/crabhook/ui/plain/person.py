@@ -2,7 +2,7 @@
 
 It serves eyes and screen readers: no drawing, no colours, no repetition.
 
-The law of this file: it knows which parts of a request were not printed (`unprinted`), so that no
+The law of this file: it tells which parts of a request were not printed (`readings`), so that no
 line allows what nobody could read.
 """
 
@@ -24,6 +24,7 @@ from crabhook.present.body import body
 from crabhook.present.cover import COVER, covered
 from crabhook.present.document import RESTORED, Description
 from crabhook.present.phrases import countdown, joined
+from crabhook.present.reading import BlockReading, ReadingLog
 from crabhook.present.safe import Speller, folded, safe
 from crabhook.present.summary import (
     TELLING,
@@ -51,7 +52,7 @@ from crabhook.ui.plain.output import (
 from crabhook.ui.plain.request import happening_rows, tool_rows
 from crabhook.ui.text.rows import Row, bounded
 
-_PRINTED_KEPT = 10_000  # cards with a memory of what was printed
+_TOLD_KEPT = 10_000  # cards with a memory of what was told beside them
 _NOTHING: tuple[Value, ...] = (None, False, "", [], {})  # of a field, worth no line
 
 
@@ -71,9 +72,9 @@ class PersonFormat(Format):
         self.detail = detail
         self.say: Callable[[str], None] = lambda _: None
         self._desk = desk
-        self._unprinted: Bounded[int, tuple[int, int]] = Bounded(_PRINTED_KEPT)
-        self._asked: Bounded[int, None] = Bounded(_PRINTED_KEPT)  # cards whose last words were
-        self._lookers_told: Bounded[tuple[int, str], None] = Bounded(_PRINTED_KEPT)
+        self.readings = ReadingLog()
+        self._asked: Bounded[int, None] = Bounded(_TOLD_KEPT)  # cards whose last words were
+        self._lookers_told: Bounded[tuple[int, str], None] = Bounded(_TOLD_KEPT)
         self._listed: set[tuple[str, ...]] = set()  # lists of words that were printed
 
     def header(self, card: Card, spell: Speller = covered) -> str:
@@ -139,7 +140,7 @@ class PersonFormat(Format):
         if not bare and any(COVER in line for line in (header, *lines)):
             lines.append(f"  secrets are covered: {card.number} show secrets prints them")
         if not edited:
-            self._unprinted[card.number] = left_out, offered
+            self.readings.shown(card.number, [BlockReading(left_out)], [BlockReading(offered)])
         return [header, *lines, *edited, *self._ending(card)]
 
     def _ask_words(self, asked: Card) -> None:
@@ -180,14 +181,6 @@ class PersonFormat(Format):
             rows = bounded((Row("    ", line, piece=True) for line in text.split("\n")), *WHOLE)
             lines += [row.line for row in rows]
         return lines
-
-    def unprinted(self, card: Card, *, keeps: bool = False) -> bool:
-        """Whether a part of the request was not printed yet.
-
-        `keeps`: the rules that the agent suggests must be printed too.
-        """
-        asked, offered = self._unprinted.get(card.number, (1, 0))
-        return asked > 0 or (keeps and offered > 0)
 
     def answers(self, card: Card) -> str:
         """Return what a card can be answered with, in one line."""

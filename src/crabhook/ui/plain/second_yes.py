@@ -219,8 +219,8 @@ class SecondYes:
             asked = "; ".join([*effects, *([f"ALLOW + {kept}"] if kept else [])])
             raise LineError(f"{what} wants a second yes, to this: {asked}", ways)
         keeps = bool(decision.permissions)
-        unprinted = self._person is not None and self._person.unprinted(card, keeps=keeps)
-        if unprinted and decision.verdict in LETS and not changed:
+        left = 0 if self._person is None else self._person.readings.left(number, keeps=keeps)
+        if left and decision.verdict in LETS and not changed:
             ways = joined(WORDS["show"].usage(number), surely, by=" or ")
             raise LineError(f"#{number} was not printed whole", ways)
 

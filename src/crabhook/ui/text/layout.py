@@ -9,6 +9,7 @@ from itertools import count, islice
 from typing import TypeAlias
 
 from crabhook.datatypes import Bounded, frozen
+from crabhook.present.reading import BlockReading, left_to_read
 from crabhook.present.safe import FOLD, Speller, folded, folded_json, safe
 from crabhook.ui.text.width import cells, clip
 
@@ -69,9 +70,10 @@ class Paper:
             self.whole = len(added) < missing
         return len(self._rows)
 
-    def unseen(self) -> int:
-        """Return how many rows were never on the screen, as far as they can be laid out now."""
-        return self.reach(len(self._rows) + MOST_AT_ONCE) - len(self.seen)
+    def reading(self) -> BlockReading:
+        """Return how much of it was on the screen, as far as it can be laid out now."""
+        rows = self.reach(len(self._rows) + MOST_AT_ONCE)
+        return BlockReading(rows - len(self.seen), self.whole)
 
     def rows(self, top: int, count: int) -> Sequence[Line]:
         """Return at most `count` rows from row `top` on."""
@@ -256,17 +258,17 @@ class Detail:
         for paper, rows in self._in_view:
             paper.seen.update(rows)
 
-    def unseen(self) -> int:
-        """Return how many rows of the content were never on the screen.
+    def readings(self) -> Iterator[BlockReading]:
+        """Yield what was on the screen of each item that was not yet seen to its end.
 
         An item that was once seen to its end stays seen, also when rows are broken anew.
         """
-        return sum(paper.unseen() for _, paper in self._unread())
+        return (paper.reading() for _, paper in self._unread())
 
     def goes_on(self) -> bool:
         """Whether more rows were never on the screen than those that are laid out now."""
         new = sum(row not in paper.seen for paper, rows in self._in_view for row in rows)
-        return self.unseen() > new
+        return left_to_read(self.readings()) > new
 
     def end_unseen(self) -> bool:
         """Whether the last row of the content was never on the screen."""
@@ -275,7 +277,7 @@ class Detail:
     def go_on(self) -> None:
         """Move the window to the first row of the content that was never on the screen."""
         for place, paper in self._unread():
-            if paper.unseen():
+            if paper.reading().unseen:
                 row = next(row for row in count() if row not in paper.seen)
                 self._top = self._up((place, row), 1 if self._height > 1 else 0)
                 return
@@ -285,7 +287,7 @@ class Detail:
         for place in range(self._content.count):
             key, paper = self._content.item(place).key, self._paper(place)
             if key not in self._seen_whole:
-                if paper.unseen() or not paper.whole:
+                if paper.reading().left:
                     yield place, paper
                 else:
                     self._seen_whole[key] = True

@@ -16,6 +16,7 @@ from crabhook.model.decision import Beside, Decision, Verdict
 from crabhook.model.event import Event, ToolCall
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.event_table import Phase
+from crabhook.present.reading import ReadingLog
 from crabhook.present.sentence import dangers
 from crabhook.present.summary import is_question
 from crabhook.ui.commands.words import LineError
@@ -62,7 +63,7 @@ def screen_asks(card: Card, decision: Decision) -> bool:
 def lines_ask(card: Card, decision: Decision) -> bool:
     desk = SecondYes(NO_DESK, PersonFormat(NO_DESK, DetailLevel.FULL))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(PersonFormat, "unprinted", lambda *_, **__: False)
+        patch.setattr(ReadingLog, "left", lambda *_, **__: 0)
         try:
             desk.ask(card, decision, plain=True, give=lambda: None)
         except LineError as error:
