@@ -1,0 +1,122 @@
+"""Sends sealed messages to push services, and says what each service answered."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from enum import StrEnum
+from http import HTTPStatus
+from typing import NamedTuple
+
+from aiohttp import ClientError, ClientSession, ClientTimeout, DummyCookieJar
+from yarl import URL
+
+from crabhook.server.push.endpoints import Endpoint
+from crabhook.server.push.sealing import ENCODING, BrowserKeys, sealed
+from crabhook.server.push.server_key import ServerKey
+
+WITHIN = 10.0  # seconds for a service to answer
+AT_ONCE = 8  # messages that are under way
+
+LONGEST_REST = 3600.0  # seconds that a service's Retry-After is heeded
+_SECONDS = 60.0  # to wait where a service is in trouble and names no time
+_SHORT = 120  # letters of a service's own words
+
+
+class Fate(StrEnum):
+    """What became of a message at the push service."""
+
+    ACCEPTED = "accepted"  # the service will bring it, or has
+    GONE = "gone"  # the browser takes no messages any more
+    LATER = "later"  # the service is in trouble or wants fewer
+    REFUSED = "refused"  # the service will never take it
+
+
+class ServiceAnswer(NamedTuple):
+    """What became of a message, why in words, and after how many seconds to try again."""
+
+    fate: Fate
+    why: str = ""
+    again: float = 0.0
+
+
+class Urgency(StrEnum):
+    """How much of its battery a phone spends on a message."""
+
+    NORMAL = "normal"
+    HIGH = "high"  # also wakes a phone that sleeps
+
+
+class PushMessage(NamedTuple):
+    """What is sent: `ttl` is how many seconds the service keeps it for a phone that is off.
+
+    Of messages with the same `topic` the service keeps the last one alone.
+    """
+
+    content: bytes
+    ttl: int
+    urgency: Urgency
+    topic: str
+
+
+class Carrier:
+    """Brings messages to push services; `opened` makes it."""
+
+    def __init__(self, key: ServerKey, session: ClientSession) -> None:
+        self._key, self._session = key, session
+        self._room = asyncio.Semaphore(AT_ONCE)
+
+    @classmethod
+    @asynccontextmanager
+    async def opened(cls, key: ServerKey) -> AsyncIterator["Carrier"]:
+        """Give a carrier while the context lasts."""
+        patience = ClientTimeout(total=WITHIN)
+        jar = DummyCookieJar()
+        async with ClientSession(
+            timeout=patience, cookie_jar=jar, auto_decompress=False
+        ) as session:
+            yield cls(key, session)
+
+    async def bring(
+        self, message: PushMessage, endpoint: Endpoint, browser: BrowserKeys, now: float
+    ) -> ServiceAnswer:
+        """Send a message; return what became of it, `now` in seconds since 1970."""
+        headers = {
+            "Authorization": self._key.header(endpoint.origin, now),
+            "Content-Encoding": ENCODING,
+            "Content-Type": "application/octet-stream",
+            "TTL": str(message.ttl),
+            "Urgency": message.urgency.value,
+            "Topic": message.topic,
+        }
+        body = sealed(message.content, browser)
+        # What was checked is what is asked: no reader after ours changes a letter of it.
+        url = URL(endpoint.url, encoded=True)
+        try:
+            async with (
+                self._room,
+                self._session.post(url, data=body, headers=headers, allow_redirects=False) as reply,
+            ):
+                words = (await reply.content.read(_SHORT)).decode("utf-8", "replace")
+                return answer_of(reply.status, reply.headers.get("Retry-After", ""), words)
+        except TimeoutError:
+            return ServiceAnswer(Fate.LATER, f"it did not answer in {WITHIN:g} s", _SECONDS)
+        except (ClientError, OSError, ValueError) as error:
+            return ServiceAnswer(Fate.LATER, f"no way to it: {error}"[:_SHORT], _SECONDS)
+
+
+def answer_of(status: int, retry_after: str = "", words: str = "") -> ServiceAnswer:
+    """Return what an answer of a push service means."""
+    if HTTPStatus(200) <= status < HTTPStatus(300):
+        return ServiceAnswer(Fate.ACCEPTED)
+    why = f"it answered {status}" + (f": {' '.join(words.split())}" if words.strip() else "")
+    if status in (HTTPStatus.NOT_FOUND, HTTPStatus.GONE):
+        return ServiceAnswer(Fate.GONE, why)
+    if status in (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.REQUEST_TIMEOUT) or status >= 500:
+        return ServiceAnswer(Fate.LATER, why, _rest(retry_after))
+    return ServiceAnswer(Fate.REFUSED, why)
+
+
+def _rest(retry_after: str) -> float:
+    """Return the seconds of a `Retry-After`; a date in it is rare, and not read."""
+    seconds = float(retry_after) if retry_after.isascii() and retry_after.isdigit() else _SECONDS
+    return min(max(seconds, 1.0), LONGEST_REST)
