@@ -15,6 +15,7 @@ import grpc
 from crabhook.datatypes import frozen
 from crabhook.model.errors import CrabhookError
 from crabhook.team.invitation import (
+    LONGEST_NAME,
     TRIES,
     VALID,
     Joined,
@@ -27,7 +28,6 @@ from crabhook.team.invitation import (
 from crabhook.v1 import enrol_pb2 as pb
 from crabhook.v1.enrol_pb2_grpc import EnrolServiceServicer
 
-LONGEST_NAME = 64  # characters of a device's
 Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
 _Code = grpc.StatusCode
 

@@ -27,6 +27,7 @@ from crabhook.model.errors import CrabhookError
 
 VALID = 15 * 60  # seconds
 TRIES = 5  # wrong secrets before the listener closes
+LONGEST_NAME = 64  # characters of a device's
 PORT, DESK_PORT, HOOK_PORT = 7445, 7444, 7443
 """Where one joins, where desks go then, and where hooks do, unless somebody says otherwise."""
 OWN_DESKS = f"127.0.0.1:{DESK_PORT}"

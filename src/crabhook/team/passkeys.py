@@ -122,6 +122,15 @@ class Registration:
         """Read what a browser's `PublicKeyCredential.toJSON()` gives; raises PasskeyError."""
         return cls(*_response(value, ("clientDataJSON", "attestationObject")))
 
+    @property
+    def json(self) -> Mapping[str, Any]:
+        """The same form."""
+        response = {
+            "clientDataJSON": to_text(self.client_data),
+            "attestationObject": to_text(self.attestation),
+        }
+        return {"type": "public-key", "response": response}
+
 
 def _response(value: object, names: Iterable[str]) -> Iterator[bytes]:
     response = _mapping(_mapping(value).get("response"))
@@ -157,7 +166,9 @@ def enrolled(
     from fido2.webauthn import AttestationObject
 
     try:
-        data = AttestationObject(registration.attestation[: LARGEST + 1]).auth_data
+        if len(registration.attestation) > LARGEST:
+            raise ValueError("too long")
+        data = AttestationObject(registration.attestation).auth_data
         made = data.credential_data
         if made is None or not 0 < len(made.credential_id) <= _LONGEST_ID:
             raise ValueError("no credential")
