@@ -89,7 +89,7 @@ class JoinPort(EnrolServiceServicer):
         if not proves(self._secret, request.proof, *fields, request.name.encode()):
             return self._guessed()
         if self._joining is not None or self.over.done():
-            self._inviting.tell("somebody came with the invitation a second time: refused")
+            self._inviting.tell(SECOND_TIME)
             return (
                 _Code.FAILED_PRECONDITION,
                 "this invitation was used, or is over: ask for another",
@@ -109,7 +109,7 @@ class JoinPort(EnrolServiceServicer):
     def _guessed(self) -> tuple[grpc.StatusCode, str]:
         self._wrong += 1
         if self._wrong <= TRIES:
-            self._inviting.tell(f"a wrong secret was shown ({self._wrong} of {TRIES}): refused")
+            self._inviting.tell(wrong_secret(self._wrong))
         if self._wrong >= TRIES and self._joining is None:
             self._end(f"{TRIES} wrong secrets were shown: the invitation is over, nobody joined")
         return _Code.PERMISSION_DENIED, "that is not the invitation's secret"
@@ -145,7 +145,7 @@ class JoinPort(EnrolServiceServicer):
         """End the invitation even if nobody waits for the words."""
         if compared.cancelled() or (compared.exception() is None and compared.result()):
             return
-        self._end("the words were not said to be the same: nobody joined.  Invite anew")
+        self._end(NOT_THE_SAME)
 
     def _end(self, why: str) -> None:
         if not self.over.done():
@@ -162,6 +162,15 @@ class JoinPort(EnrolServiceServicer):
         if self.over.done():
             self.over.exception()  # somebody was told, or nobody wants to know
         self.over.cancel()
+
+
+SECOND_TIME = "somebody came with the invitation a second time: refused"
+NOT_THE_SAME = "the words were not said to be the same: nobody joined.  Invite anew"
+
+
+def wrong_secret(number: int) -> str:
+    """Say that somebody showed a wrong secret, for the admin and the record."""
+    return f"a wrong secret was shown ({number} of {TRIES}): refused"
 
 
 _FOR = {

@@ -8,7 +8,7 @@ import asyncio
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from getpass import getuser
@@ -144,13 +144,8 @@ def finished_here(server: str) -> DeskFolder | None:
 def invite_operator(arguments: argparse.Namespace) -> None:
     """Print a line that lets a person in, and wait until somebody has come by it."""
     folder = team_folder()
-    scope = Scope(
-        tuple(map(str, arguments.only_project)),
-        tuple(arguments.only_machine),
-        tuple(arguments.only_kind),
-    )
-    team, role = team_now(folder), Role(arguments.role) if arguments.role else None
-    member = edit_team.invitable(team, arguments.name, role, scope)
+    team = team_now(folder)
+    member = invited_person(arguments, team)
     place = _place(arguments)
     server = arguments.server or reached_at(place.host, DESKS)
     authority = with_passphrase(yours(team.name), partial(authority_of, folder))
@@ -168,6 +163,17 @@ def invite_operator(arguments: argparse.Namespace) -> None:
     joined = asyncio.run(_invited(inviting, tell, authority, place, "crabhook team join"))
     limits = f", limited to {member.scope}" if not member.scope.everything else ""
     say(f"{joined.name} has joined as {joined.role}{limits}.")
+
+
+def invited_person(arguments: argparse.Namespace, team: Team) -> Member:
+    """Return the person whom the options name; raises ChangeError."""
+    scope = Scope(
+        tuple(map(str, arguments.only_project)),
+        tuple(arguments.only_machine),
+        tuple(arguments.only_kind),
+    )
+    role = Role(arguments.role) if arguments.role else None
+    return edit_team.invitable(team, arguments.name, role, scope)
 
 
 def invite_machine(arguments: argparse.Namespace) -> None:
@@ -306,6 +312,20 @@ OPTIONS = {reached.mark: reached.option for reached in (DESKS, HOOKS)}
 
 def listening_here() -> Sequence[tuple[Address, str]] | None:
     """Return where the server of this machine listens, and for whom; None where none runs."""
+    status = status_here()
+    if status is None:
+        return None
+    places = status.get("listening")
+    listening: list[tuple[Address, str]] = []
+    for place in places if isinstance(places, list) else ():
+        text, marked, _ = str(place).partition(DESKS.mark)
+        with suppress(CrabhookError):
+            listening.append((parse_address(text), marked))
+    return listening
+
+
+def status_here() -> Mapping[str, object] | None:
+    """Return what the server of this machine says of itself; None where none runs."""
     from crabhook.app.running import running_at, socket_of  # not for machines
 
     try:
@@ -315,15 +335,7 @@ def listening_here() -> Sequence[tuple[Address, str]] | None:
         return None
     status = read_status(path)
     # Behind a service manager's socket another process may listen.
-    if pid is None or status.get("pid") != pid:
-        return None
-    places = status.get("listening")
-    listening: list[tuple[Address, str]] = []
-    for place in places if isinstance(places, list) else ():
-        text, marked, _ = str(place).partition(DESKS.mark)
-        with suppress(CrabhookError):
-            listening.append((parse_address(text), marked))
-    return listening
+    return status if pid is not None and status.get("pid") == pid else None
 
 
 class Noting:
@@ -370,6 +382,11 @@ async def _invited(
             raise
 
 
+def joins_with(name: str, device: str, words: str) -> str:
+    """Return the question whether the other end shows the same words."""
+    return f"{name} (on {safe(device)}) wants to join.  Does its screen show: {words} ?"
+
+
 async def _compare(name: str, words: str, who: Joining) -> bool:
     """Ask the person here for the words, in a thread that does not delay the command's end."""
     loop = asyncio.get_running_loop()
@@ -381,8 +398,7 @@ async def _compare(name: str, words: str, who: Joining) -> bool:
 
     def asked() -> None:
         try:
-            joins = f"{name} (on {safe(who.name)}) wants to join."
-            same = agrees(f"{joins}  Does its screen show: {words} ?")
+            same = agrees(joins_with(name, who.name, words))
         except UnseenError:
             same = False
         loop.call_soon_threadsafe(tell, same)

@@ -26,6 +26,7 @@ from crabhook.cli.team.inviting import (
     team_folder,
     team_now,
 )
+from crabhook.cli.team.web_inviting import described, invite_browser
 from crabhook.model.actor import Role
 from crabhook.model.errors import CrabhookError
 from crabhook.safe_open import read_own, write_own
@@ -109,6 +110,16 @@ def _push(_: argparse.Namespace) -> None:
 
 
 def _invite(arguments: argparse.Namespace) -> None:
+    of_a_line = arguments.host or arguments.port != PORT or arguments.server
+    if arguments.web and (arguments.machine or of_a_line):
+        raise edit_team.ChangeError(
+            "--machine, --host, --port and --server are not for --web: --page says where it leads"
+        )
+    if not arguments.web and (arguments.page or arguments.agents_machine):
+        raise edit_team.ChangeError("--page and --agents-machine are for --web")
+    if arguments.web:
+        invite_browser(arguments)
+        return
     if not arguments.machine:
         invite_operator(arguments)
         return
@@ -149,6 +160,8 @@ def _list(arguments: argparse.Namespace) -> None:
             state = "revoked" if device.revoked else "ended" if now >= device.until else "until"
             day = time.strftime("%Y-%m-%d", time.gmtime(device.revoked or device.until))
             say_below(f"{device.name} ({device.id}), {state} {day}")
+        for passkey in member.passkeys:
+            say_below(described(passkey))
         for ssh_key in member.keys:
             key = PublicKey.parse(ssh_key.key)
             how = "touched" if key.in_hardware else "confirmed at its ssh-agent, as an admin says"
@@ -159,6 +172,11 @@ def _list(arguments: argparse.Namespace) -> None:
 
 
 def _trust_key(arguments: argparse.Namespace) -> None:
+    if (arguments.key is None) == (arguments.passkey is None):
+        raise edit_team.ChangeError("say an SSH key, or a passkey by --passkey DEVICE")
+    if arguments.passkey is not None:
+        _trust_passkey(arguments)
+        return
     line = _line_of(arguments.key)
     key, words = PublicKey.parse(line), line.split(None, 2)
     if not (key.in_hardware or arguments.confirmed):
@@ -171,6 +189,12 @@ def _trust_key(arguments: argparse.Namespace) -> None:
     _changed(partial(edit_team.with_key, name=arguments.name, key=ssh_key))
     say(f"{arguments.name} may show presence by {key.fingerprint} from now on.")
     say("Next, on their device: `crabhook team keys use FILE`")
+
+
+def _trust_passkey(arguments: argparse.Namespace) -> None:
+    name, device = arguments.name, arguments.passkey
+    _changed(partial(edit_team.with_confirmed_passkey, name=name, device=device))
+    say(f"The passkey of {name} on {device} opens calls from now on.")
 
 
 def _distrust_key(arguments: argparse.Namespace) -> None:
