@@ -60,10 +60,7 @@ from crabhook.ui.full.effects import (
 )
 from crabhook.ui.full.themes import KeyTheme
 from crabhook.ui.full.work import CardWork
-
-LONGER = 600.0  # seconds a card is given by one key
-ASIDE = 300.0  # seconds a card is put aside for
-_LEFT_TO_DECIDE = 60.0  # seconds before its end at which a card is back at the latest
+from crabhook.ui.waits import LONGER, aside_for
 
 
 def allow(form: Form | None) -> Effects:
@@ -131,8 +128,7 @@ def snooze(card: Card, now: float) -> Effects:
     if card.snoozed_until > 0:
         back = Snooze(card.number, 0.0)
         return (submit(back, Go(), Say(f"#{card.number} is back")),)
-    left = card.wait_until - now
-    seconds = min(ASIDE, max(left - _LEFT_TO_DECIDE, left / 2))
+    seconds = aside_for(card, now)
     notice = f"#{card.number} is aside for {lasting(seconds)}"
     return (submit(Snooze(card.number, seconds), Go(), PassOver(), Say(notice)),)
 
