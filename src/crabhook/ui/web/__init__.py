@@ -31,9 +31,10 @@ Buttons: `button.act` in `form.acts`
   data-act        the act's id                data-guard     FREE, ARMED or READ, as `Guard` says
   data-field      what it takes: "", reason, note, instruction, input, answers, output, content,
                   suggestion, mode, rule, halt, message
-  data-needs      its field may not be empty  data-second    the words of a second yes
+  data-needs      its field may not be empty
+  data-second     what a second yes is said to; these words go back as `second`
   data-key        "cookie", "passkey", or "words": the passkey where words are typed
-  data-value      what a button sends that is a choice: a suggestion's number, a mode
+  data-value      what a button sends that is a choice; it goes back as `choice` (`acts` says which)
 
 Fields: `textarea` or `input` with `data-field` as above and `data-name`, the key in the value of an
 act: `q1` (option numbers from 1 in `value`), `q1-words`, `q1-note`, `f1` of a form, `line-3` of a

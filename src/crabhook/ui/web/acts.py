@@ -4,18 +4,23 @@ The acts are those of `desk.acts`: nothing here lists them anew. What was posted
 an act that the card does not offer, or a value of another kind, is an error in words. Nothing of a
 tool's input is ever dropped.
 
-A call that does something has `id`, `act` and its `value`. At a card it has `card`, the revision
-`seen`, and `second`: the words to which a second yes was said. About a session it has `session`,
-the name of `session_name`, and `agent`, the place of a subagent. A rule for an `entry` of the
-history, and an `order` to be ended, are named by their numbers. What asks has `ask` in place of
-`act`: `_ASKS` lists what can be asked for. The values:
+A call that does something has `id` and `act`, the time `at`, and what was typed for it: `value`, a
+text or texts and numbers by the names of fields. `choice` is the `data-value` of its button. At a
+card it has `card`, the revision `seen`, and `second`: the words of the button's `data-second`, once
+a person said yes to them. About a session it has `session`, the name of `session_name`. What asks
+has `ask` in place of `act`: `_ASKS` lists what can be asked for. What is told:
 
-reason, note, instruction, halt, message, output   a text; a plan's reason may be an object of texts
-                                                   by `line-N`, and `reason` for the whole plan
-input       {text, at: which of the call's texts, none for all of it as JSON, despite: `agreed`}
-answers     {q1: numbers of options, q1-words, q1-note, ...}
-content     {f1: a text, or numbers of choices, ...}
-suggestion  {number, place}       mode  its name       rule  {offer, life, reason}
+reason                       a text; for a plan also texts by `line-N`, then `words` for all of it
+note, instruction, halt, message, output     a text
+input                        the text; the choice is of `edit_choice`
+answers                      q1: numbers of options, q1-words, q1-note, ...
+content                      f1: a text, or numbers of choices, ...
+suggestion                   the choice is its number, the value where it is kept
+mode                         its name, chosen or typed
+rule                         the choice is the offer's id; life, reason
+note, stop of a session      a text; the choice is the place of a subagent
+away, hold-all, allow-all    the choice is how many seconds
+note-back, release           the choice is the number of the note, of the order
 """
 
 import re
@@ -59,7 +64,7 @@ _TIME = ("wait-longer", "snooze")
 _LETS_HAPPEN = frozenset({Verdict.ALLOW, Verdict.ACCEPT, Verdict.RETRY})
 _MAY_BE_BARE = frozenset({Field.NOTE, Field.REASON, Field.CONTENT})
 _WORDS = frozenset({Field.REASON, Field.NOTE, Field.INSTRUCTION, Field.HALT, Field.MESSAGE})
-_PLACE = re.compile("[1-9][0-9]{0,3}")
+_NUMBER = re.compile("[0-9]{1,9}")
 
 
 class CallError(CrabhookError):
@@ -216,20 +221,32 @@ def _must(card: Card | None) -> Card:
     return card
 
 
-_PARTS: Mapping[str, str | int] = {"id": "", "act": "", "ask": "", "seen": 0, "second": ""}
+_PARTS: Mapping[str, str | int] = {
+    "id": "",
+    "act": "",
+    "ask": "",
+    "choice": "",
+    "seen": 0,
+    "second": "",
+}
 """The parts of every call, as they are where they are left out."""
 
 
 @frozen
 class _Posted:
-    """A call as the page posted it; `asks`: it has something read, and does nothing."""
+    """A call as the page posted it; `asks`: it has something read, and does nothing.
+
+    `is_tried`: what the rules say of its edit is still to be asked; it cannot be signed so.
+    """
 
     id: str
     act: str
     value: Value
+    choice: str
     seen: int
     second: str
     asks: bool
+    is_tried: bool
     fields: Mapping[str, Any]
 
     @classmethod
@@ -239,9 +256,17 @@ class _Posted:
         for name, usual in _PARTS.items():
             if type(parts[name]) is not type(usual):
                 raise CallError(f'"{name}" is not of the kind that it must be')
-        act, asks = parts["ask"] or parts["act"], bool(parts["ask"])
-        value = parts.get("value")
-        return cls(parts["id"], act, value, parts["seen"], parts["second"], asks, parts)
+        return cls(
+            parts["id"],
+            parts["ask"] or parts["act"],
+            parts.get("value"),
+            parts["choice"],
+            parts["seen"],
+            parts["second"],
+            bool(parts["ask"]),
+            "at" not in call,
+            parts,
+        )
 
     def number(self, name: str) -> int:
         """Return a number beside the act, 0 where there is none."""
@@ -249,6 +274,13 @@ class _Posted:
         if type(number) is not int or number < 0:
             raise CallError(f'"{name}" is a number')
         return number
+
+    @property
+    def place(self) -> int:
+        """The number that was chosen, 0 where none was."""
+        if self.choice and not _NUMBER.fullmatch(self.choice):
+            raise CallError("what is chosen is no number")
+        return int(self.choice or 0)
 
 
 def _words(value: Value, what: str, longest: int = LONGEST_WORDS) -> str:
@@ -294,9 +326,11 @@ def _at_card(posted: _Posted, card: Card, desk: Replica) -> Command:
     if act.field is Field.RULE:
         return _with_rule(act, posted, card, desk)
     field = _field(act, asked, keys)
-    decision = _decision(act, field, posted.value, card)
+    decision = _decision(act, field, posted, card)
     if field is Field.INPUT:
-        decision = _looked_at(decision, posted.value, card, desk)
+        if posted.is_tried:
+            return commands.Decide(card.number, posted.seen, decision)
+        decision = _looked_at(decision, posted, card, desk)
     _second_yes_given(posted, second_yes(card, decision, desk))
     return commands.Decide(card.number, posted.seen, decision)
 
@@ -306,10 +340,10 @@ def _second_yes_given(posted: _Posted, needed: str) -> None:
         raise CallError(f"a second yes is needed: {excerpt(needed)}")
 
 
-def _decision(act: Act, field: Field, value: Value, card: Card) -> Decision:
+def _decision(act: Act, field: Field, posted: _Posted, card: Card) -> Decision:
     """Return the decision of an act with what was typed or chosen for its field."""
     try:
-        read = _READERS[field](value, card)
+        read = _READERS[field](posted, card)
     except (RewriteError, QuestionError, DecisionError) as error:
         raise CallError(str(error)) from error
     except LineError as error:
@@ -321,21 +355,21 @@ def _decision(act: Act, field: Field, value: Value, card: Card) -> Decision:
     return act.decision(read, card.choices)
 
 
-def _nothing(value: Value, _: Card) -> None:
-    if value is not None:
+def _nothing(posted: _Posted, _: Card) -> None:
+    if posted.value is not None or posted.choice:
         raise CallError("nothing is typed or chosen for this act")
 
 
-def _reason(value: Value, card: Card) -> str:
+def _reason(posted: _Posted, card: Card) -> str:
     """Return a denial's reason; of a plan also from notes on its lines."""
-    if not isinstance(value, dict):
-        return _words(value, "reason")
-    parts = _table(value, "notes", "reason|line-[1-9][0-9]{0,5}")
+    if not isinstance(posted.value, dict):
+        return _words(posted.value, "reason")
+    parts = _table(posted.value, "notes", "words|line-[1-9][0-9]{0,5}")
     lines = plan_of(card).split("\n")
     notes = dict[int, str]()
     for key, note in parts.items():
-        place = len(lines) if key == "reason" else int(key.removeprefix("line-")) - 1
-        if key != "reason" and place >= len(lines):
+        place = len(lines) if key == "words" else int(key.removeprefix("line-")) - 1
+        if key != "words" and place >= len(lines):
             raise CallError(f"the plan has no line {place + 1}")
         if words := _words(note, "note"):
             notes[place] = words
@@ -344,37 +378,47 @@ def _reason(value: Value, card: Card) -> str:
     return denial_of(lines, notes)
 
 
-def _input(value: Value, card: Card) -> dict[str, Value]:
+_ALL_OF_IT = "all"
+
+
+def edit_choice(place: int | None, objections: Sequence[str] = ()) -> str:
+    """Return what the button of an edit sends: which of the call's texts, and to what was agreed.
+
+    `place` is that of `text_paths`, None for the whole input as JSON.
+    """
+    named = _ALL_OF_IT if place is None else str(place)
+    return f"{named} {_agreed(objections)}".rstrip()
+
+
+def _input(posted: _Posted, card: Card) -> dict[str, Value]:
     """Return the whole input with one of its texts changed, or as JSON all of it."""
-    parts = _table(value, "edit", "text|at|despite")
     tool = asked_tool(card)
     paths = text_paths(tool)
-    at = parts.get("at")
-    if at is not None and not (type(at) is int and 0 <= at < len(paths)):
+    named = posted.choice.partition(" ")[0]
+    if named != _ALL_OF_IT and not (_NUMBER.fullmatch(named) and int(named) < len(paths)):
         raise CallError("there is no such text in the call")
-    text = _words(parts.get("text"), "text", LONGEST_TEXT)
-    return rewritten(tool, text, () if at is None else paths[at])
+    text = _words(posted.value, "text", LONGEST_TEXT)
+    return rewritten(tool, text, () if named == _ALL_OF_IT else paths[int(named)])
 
 
-def _looked_at(decision: Decision, value: Value, card: Card, desk: Replica) -> Decision:
+def _looked_at(decision: Decision, posted: _Posted, card: Card, desk: Replica) -> Decision:
     """Return an edit with the objections to which the operator said yes a second time."""
     objections = desk.objections(card.number, decision)
     if objections is None:
         raise CallError("see first what the rules say of this edit")
-    despite = value.get("despite", "") if isinstance(value, dict) else ""
-    if despite != agreed(objections):
+    if posted.choice.partition(" ")[2] != _agreed(objections):
         raise CallError("the rules object to this edit: say yes to what they say, or leave it")
     return replace(decision, despite=objections)
 
 
-def agreed(objections: Sequence[str]) -> str:
+def _agreed(objections: Sequence[str]) -> str:
     """Return what a page sends back for objections that it showed; nothing for none."""
     return sha256(compact(list(objections)).encode()).hexdigest()[:16] if objections else ""
 
 
-def _answers(value: Value, card: Card) -> dict[str, Value]:
+def _answers(posted: _Posted, card: Card) -> dict[str, Value]:
     """Return the whole input with answers in it."""
-    parts = _table(value, "answers", "q[1-9][0-9]{0,2}(-words|-note)?")
+    parts = _table(posted.value, "answers", "q[1-9][0-9]{0,2}(-words|-note)?")
     answers = dict[int, Answer]()
     for key, entered in parts.items():
         question, _, part = key.partition("-")
@@ -411,11 +455,11 @@ def _numbers(value: Value) -> Sequence[int]:
     return chosen
 
 
-def _content(value: Value, card: Card) -> Mapping[str, Value] | None:
+def _content(posted: _Posted, card: Card) -> Mapping[str, Value] | None:
     """Return the values of a form by their names; None where the form has no fields."""
     fields = card.event.fields
     entries = read_fields(fields)
-    parts = {} if value is None else _table(value, "values", "f[1-9][0-9]{0,2}")
+    parts = {} if posted.value is None else _table(posted.value, "values", "f[1-9][0-9]{0,2}")
     content = dict[str, Value]()
     for key, entered in parts.items():
         place = int(key[1:]) - 1
@@ -444,34 +488,39 @@ def _entry(entry: FormField, entered: Value) -> Value:
     return values[0]
 
 
-def _output(value: Value, card: Card) -> Value:
-    text = _words(value, "output", LONGEST_TEXT)
+def _output(posted: _Posted, card: Card) -> Value:
+    text = _words(posted.value, "output", LONGEST_TEXT)
     return line_decision(ACTS["change-output"], card, text).decision.output
 
 
-def _suggestion(value: Value, card: Card) -> Mapping[str, Value]:
-    parts = _table(value, "suggestion", "number|place")
-    listed, number, place = suggestions(card), parts.get("number"), parts.get("place", "")
-    if type(number) is not int or not 1 <= number <= len(listed):
+def _suggestion(posted: _Posted, card: Card) -> Mapping[str, Value]:
+    listed, number = suggestions(card), posted.place
+    place = _words(posted.value, "place")
+    if not 1 <= number <= len(listed):
         raise CallError(f"#{card.number} has no such suggestion")
-    if not isinstance(place, str) or (place and place not in PLACES):
+    if place and place not in PLACES:
         raise CallError(f"a suggestion is kept in one of: {', '.join(PLACES)}")
     return listed[number - 1].kept(place)
 
 
-def _mode(value: Value, _: Card) -> Mapping[str, Value]:
-    if not isinstance(value, str) or value not in MODES:
+def _mode(posted: _Posted, _: Card) -> Mapping[str, Value]:
+    mode = posted.choice or _words(posted.value, "mode")
+    if mode not in MODES:
         raise CallError(f"the mode is one of: {', '.join(MODES)}")
-    return set_mode(value)
+    return set_mode(mode)
 
 
-_READERS: Mapping[Field, Callable[[Value, Card], Any]] = {
+def _typed(what: str) -> Callable[[_Posted, Card], str]:
+    return lambda posted, _: _words(posted.value, what)
+
+
+_READERS: Mapping[Field, Callable[[_Posted, Card], Any]] = {
     Field.NOTHING: _nothing,
     Field.REASON: _reason,
-    Field.INSTRUCTION: lambda value, _: _words(value, "instruction"),
-    Field.NOTE: lambda value, _: _words(value, "note"),
-    Field.HALT: lambda value, _: _words(value, "reason"),
-    Field.MESSAGE: lambda value, _: _words(value, "message"),
+    Field.INSTRUCTION: _typed("instruction"),
+    Field.NOTE: _typed("note"),
+    Field.HALT: _typed("reason"),
+    Field.MESSAGE: _typed("message"),
     Field.INPUT: _input,
     Field.ANSWERS: _answers,
     Field.CONTENT: _content,
@@ -493,8 +542,8 @@ _LIVES: Mapping[str, Callable[[Offer], Any]] = {
 
 
 def _with_rule(act: Act, posted: _Posted, card: Card, desk: Replica) -> Command:
-    parts = _table(posted.value, "rule", "offer|life|reason")
-    taken = _taken(parts, desk.offers(card.number, denies=act.closes).offers)
+    parts = _rule_parts(posted, "life|reason")
+    taken = _taken(posted.choice, parts, desk.offers(card.number, denies=act.closes).offers)
     reason = _words(parts.get("reason"), "reason") or BARE_DENIAL
     decision = act.decision(reason if act.closes else None, card.choices)
     _second_yes_given(posted, second_yes(card, decision, desk, rule=True))
@@ -506,12 +555,17 @@ def _keep_rule(posted: _Posted, desk: Replica) -> Command:
     if not ACTS["always-allow"].is_for(desk.role()):
         raise CallError(ACTS["always-allow"].refusal(desk.role()))
     entry = posted.number("entry")
-    taken = _taken(_table(posted.value, "rule", "offer|life"), desk.offers(0, entry).offers)
+    parts = _rule_parts(posted, "life")
+    taken = _taken(posted.choice, parts, desk.offers(0, entry).offers)
     return commands.KeepRule(entry, taken)
 
 
-def _taken(parts: Mapping[str, Value], offers: Sequence[Offer]) -> TakenOffer:
-    offer = next((offer for offer in offers if offer.id == parts.get("offer")), None)
+def _rule_parts(posted: _Posted, keys: str) -> Mapping[str, Value]:
+    return {} if posted.value is None else _table(posted.value, "rule", keys)
+
+
+def _taken(chosen: str, parts: Mapping[str, Value], offers: Sequence[Offer]) -> TakenOffer:
+    offer = next((offer for offer in offers if offer.id == chosen), None)
     if offer is None:
         raise CallError("this rule is not offered any more: ask for the rules again")
     life = parts.get("life", "offered")
@@ -534,7 +588,7 @@ def _objections(posted: _Posted, card: Card | None) -> Command:
     shown = _must(card)
     if not ACTS["edit"].fits(asked_by(shown)):
         raise CallError(f"edit is not offered at #{shown.number}")
-    decision = _decision(ACTS["edit"], Field.INPUT, posted.value, shown)
+    decision = _decision(ACTS["edit"], Field.INPUT, posted, shown)
     return commands.AskObjections(shown.number, decision)
 
 
@@ -581,7 +635,7 @@ def _session(posted: _Posted, desk: Replica) -> SessionView:
 
 
 def _subagent(posted: _Posted, view: SessionView) -> str:
-    place = posted.number("agent")
+    place = posted.place
     if place >= max(len(view.agents), 1):
         raise CallError("this subagent is not live any more")
     return view.agents[place].id if view.agents else ""
@@ -600,16 +654,13 @@ def _stop(posted: _Posted, desk: Replica) -> Command:
 
 
 def _note_back(posted: _Posted, _: Replica) -> Command:
-    return commands.TakeBackNote(posted.number("note"))
+    return commands.TakeBackNote(posted.place)
 
 
 def _seconds(posted: _Posted) -> float:
-    value = posted.value
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise CallError("the time is a number of seconds")
-    if not 0 < value <= LONGEST_ORDER:
+    if not 0 < posted.place <= LONGEST_ORDER:
         raise CallError(f"the time is more than nothing and at most {LONGEST_ORDER // 3600} hours")
-    return float(value)
+    return float(posted.place)
 
 
 def _of_session(kind: OrderKind) -> Callable[[_Posted, Replica], Command]:
@@ -622,7 +673,7 @@ def _of_session(kind: OrderKind) -> Callable[[_Posted, Replica], Command]:
 
 
 def _away(posted: _Posted, desk: Replica) -> Command:
-    until = None if posted.value is None else desk.now() + _seconds(posted)
+    until = None if not posted.choice else desk.now() + _seconds(posted)
     return commands.GiveOrder(Order(OrderKind.AWAY, until=until))
 
 
@@ -631,7 +682,7 @@ def _here(_: _Posted, desk: Replica) -> Command:
 
 
 def _release(posted: _Posted, desk: Replica) -> Command:
-    order = posted.number("order")
+    order = posted.place
     return _ended(each.id for each in desk.orders() if each.id == order)
 
 

@@ -35,9 +35,9 @@ from crabhook.model.order import Order
 from crabhook.ui.web.acts import (
     CallError,
     ChangedCardError,
-    agreed,
     buttons,
     command_of,
+    edit_choice,
     session_name,
     time_buttons,
 )
@@ -92,14 +92,20 @@ VALUES: dict[str, Any] = {
     "keep-going": "run the tests",
     "deny": "not on a Friday",
     "end-turn": "stop it",
-    "suggestion": {"number": 1},
+    "suggestion": "session",
     "mode": "acceptEdits",
     "change-output": '{"stdout": "all passed"}',
     "halt": "enough",
     "message": "look at this",
-    "always-allow": {"offer": BOTH.offers[0].id},
-    "always-deny": {"offer": DENIALS.offers[0].id, "reason": "never"},
-    "edit": {"text": "make most", "at": 0},
+    "always-allow": {"life": "day"},
+    "always-deny": {"reason": "never"},
+    "edit": "make most",
+}
+CHOICES = {
+    "suggestion": "1",
+    "always-allow": BOTH.offers[0].id,
+    "always-deny": DENIALS.offers[0].id,
+    "edit": edit_choice(0),
 }
 
 
@@ -121,6 +127,7 @@ def posted(card: Card, act: str, value: Any = None, **parts: Any) -> dict[str, A
         "seen": card.revision,
         "act": act,
         "value": value,
+        "choice": CHOICES.get(act, ""),
         "at": 1,
         "rpc": "Decide",
         **parts,
@@ -139,7 +146,7 @@ def ask_first(desk: PlayedDesk, card: Card, act: str, value: Any) -> None:
     asks = {
         "always-allow": {"ask": "offers"},
         "always-deny": {"ask": "offers", "denies": True},
-        "edit": {"ask": "objections", "value": value},
+        "edit": {"ask": "objections", "value": value, "choice": edit_choice(0)},
     }
     if act in asks:
         assert outcome_of(desk, command_of(asks[act], card, desk.replica)) == Done()
@@ -156,7 +163,7 @@ def test_each_act_that_is_offered_decides_the_card_when_it_comes_back(kind: str)
         button = next(each for each in buttons(card, desk.replica) if each.act == act)
         value = VALUES.get(act)
         if act == "edit" and kind == "questions":
-            value = {"text": json.dumps({**QUESTIONS, "x": 1})}
+            value = json.dumps({**QUESTIONS, "x": 1})
         ask_first(desk, card, act, value)
         sent = posted(card, act, value, second=button.second)
         command = command_of(sent, card, desk.replica)
@@ -186,48 +193,52 @@ def test_a_denial_is_offered_wherever_the_card_can_be_told_one(kind: str) -> Non
     assert all(button.key in ("cookie", "words") for button in closing if not button.needs)
 
 
-WRONG: tuple[tuple[str, str, Any], ...] = (
-    ("call", "deny", 7),
-    ("call", "deny", "x" * 20_001),
-    ("call", "allow", {"note": "x"}),
-    ("call", "halt", ""),
-    ("call", "hand-back", "words"),
-    ("call", "edit", {"text": "make", "at": 9}),
-    ("call", "edit", {"text": "make", "at": True}),
-    ("call", "edit", {"text": "[1]"}),
-    ("call", "edit", {"text": "make all", "at": 0}),
-    ("call", "edit", {"text": "make", "at": 0, "more": 1}),
-    ("call", "always-allow", {"offer": "another"}),
-    ("call", "always-allow", {"offer": BOTH.offers[0].id, "life": "ever"}),
-    ("questions", "answer", None),
-    ("questions", "answer", {}),
-    ("questions", "answer", {"q1": [1, 2]}),
-    ("questions", "answer", {"q1": [9]}),
-    ("questions", "answer", {"q9": [1]}),
-    ("questions", "answer", {"q1": "1"}),
-    ("questions", "answer", {"q1": [True]}),
-    ("questions", "answer", {"x": [1]}),
-    ("questions", "allow", "a note that would be lost"),
-    ("plan", "deny", {"line-9": "x"}),
-    ("plan", "deny", {"line-1": 5}),
-    ("plan", "mode", "any"),
-    ("form", "accept", {}),
-    ("form", "accept", {"f1": "A bug", "f3": "many"}),
-    ("form", "accept", {"f1": "A bug", "f2": 3}),
-    ("form", "accept", {"f1": "A bug", "f2": [1, 2]}),
-    ("form", "accept", {"f1": "A bug", "f9": "x"}),
-    ("permission", "suggestion", {"number": 2}),
-    ("permission", "suggestion", {"number": 1, "place": "moon"}),
-    ("stop", "keep-going", "  "),
-    ("result", "change-output", "no JSON"),
+WRONG: tuple[tuple[str, str, Any, str], ...] = (
+    ("call", "deny", 7, ""),
+    ("call", "deny", "x" * 20_001, ""),
+    ("call", "allow", {"note": "x"}, ""),
+    ("call", "halt", "", ""),
+    ("call", "hand-back", "words", ""),
+    ("call", "pass", None, "1"),
+    ("call", "edit", "make", "9"),
+    ("call", "edit", "make", ""),
+    ("call", "edit", "[1]", "all"),
+    ("call", "edit", "make all", "0"),
+    ("call", "edit", {"text": "make"}, "0"),
+    ("call", "always-allow", None, "another"),
+    ("call", "always-allow", {"life": "ever"}, BOTH.offers[0].id),
+    ("questions", "answer", None, ""),
+    ("questions", "answer", {}, ""),
+    ("questions", "answer", {"q1": [1, 2]}, ""),
+    ("questions", "answer", {"q1": [9]}, ""),
+    ("questions", "answer", {"q9": [1]}, ""),
+    ("questions", "answer", {"q1": "1"}, ""),
+    ("questions", "answer", {"q1": [True]}, ""),
+    ("questions", "answer", {"x": [1]}, ""),
+    ("questions", "allow", "a note that would be lost", ""),
+    ("plan", "deny", {"line-9": "x"}, ""),
+    ("plan", "deny", {"line-1": 5}, ""),
+    ("plan", "mode", "any", ""),
+    ("form", "accept", {}, ""),
+    ("form", "accept", {"f1": "A bug", "f3": "many"}, ""),
+    ("form", "accept", {"f1": "A bug", "f2": 3}, ""),
+    ("form", "accept", {"f1": "A bug", "f2": [1, 2]}, ""),
+    ("form", "accept", {"f1": "A bug", "f9": "x"}, ""),
+    ("permission", "suggestion", None, "2"),
+    ("permission", "suggestion", None, ""),
+    ("permission", "suggestion", "moon", "1"),
+    ("stop", "keep-going", "  ", ""),
+    ("result", "change-output", "no JSON", ""),
 )
 
 
-@every_row("kind, act, value", WRONG)
-def test_a_value_of_another_kind_is_refused_in_words(kind: str, act: str, value: Any) -> None:
+@every_row("kind, act, value, choice", WRONG)
+def test_a_value_of_another_kind_is_refused_in_words(
+    kind: str, act: str, value: Any, choice: str
+) -> None:
     desk, card = desk_of(kind)
     with pytest.raises(CallError) as refused:
-        command_of(posted(card, act, value), card, desk.replica)
+        command_of(posted(card, act, value, choice=choice), card, desk.replica)
     assert str(refused.value)
     assert not desk.decided
 
@@ -254,9 +265,7 @@ def test_whatever_is_posted_gives_a_command_or_words(
     desk, card = desk_of(kind)
     sent = posted(card, act, value) | data.draw(
         st.dictionaries(
-            st.sampled_from(
-                ["ask", "seen", "second", "id", "entry", "agent", "session", "order", "note"]
-            ),
+            st.sampled_from(["ask", "seen", "second", "id", "entry", "choice", "session"]),
             JSON,
             max_size=2,
         )
@@ -289,18 +298,21 @@ def test_an_edited_command_leaves_the_rest_of_the_input() -> None:
 
 def test_an_edit_is_given_after_the_rules_were_asked_and_their_objections_agreed_to() -> None:
     desk, card = desk_of("call", judge=judge_by(NO_RM, "/home/ann/api-server"))
-    value = {"text": "rm -rf build", "at": 0}
+    value = "rm -rf build"
     with pytest.raises(CallError, match="see first"):
         command_of(posted(card, "edit", value), card, desk.replica)
-    asks = command_of({"ask": "objections", "value": value}, card, desk.replica)
+    tried = posted(card, "edit", value)
+    del tried["at"]
+    assert isinstance(command_of(tried, card, desk.replica), Decide)
+    asks = command_of({**tried, "ask": "objections"}, card, desk.replica)
     assert isinstance(asks, AskObjections)
     assert outcome_of(desk, asks) == Done()
     objections = desk.replica.objections(card.number, asks.decision)
     assert objections
     with pytest.raises(CallError, match="object"):
         command_of(posted(card, "edit", value), card, desk.replica)
-    value["despite"] = agreed(objections)
-    command = command_of(posted(card, "edit", value), card, desk.replica)
+    agreed = posted(card, "edit", value, choice=edit_choice(0, objections))
+    command = command_of(agreed, card, desk.replica)
     assert isinstance(command, Decide)
     assert command.decision.despite == objections
     assert outcome_of(desk, command) == Done()
@@ -308,14 +320,14 @@ def test_an_edit_is_given_after_the_rules_were_asked_and_their_objections_agreed
 
 def test_notes_on_a_plan_are_the_reason_of_its_denial() -> None:
     desk, card = desk_of("plan")
-    value = {"line-3": "only build/", "reason": "go slower", "line-4": " "}
+    value = {"line-3": "only build/", "words": "go slower", "line-4": " "}
     command = command_of(posted(card, "deny", value), card, desk.replica)
     assert isinstance(command, Decide)
     assert command.decision.reason.split("\n\n")[1:] == [
         "Line 3:\n> 1. Delete everything\nonly build/",
         "On the whole plan:\ngo slower",
     ]
-    alone = command_of(posted(card, "deny", {"reason": "go slower"}), card, desk.replica)
+    alone = command_of(posted(card, "deny", {"words": "go slower"}), card, desk.replica)
     assert isinstance(alone, Decide)
     assert alone.decision.reason == "go slower"
 
@@ -409,7 +421,10 @@ def test_orders_are_given_and_ended() -> None:
     desk, _ = desk_of("call")
     desk.pass_time(1.0)
     name = session_name(desk.live()[0].key)
-    for sent in ({"act": "away", "value": 60}, {"act": "hold-all", "session": name, "value": 60}):
+    for sent in (
+        {"act": "away", "choice": "60"},
+        {"act": "hold-all", "session": name, "choice": "60"},
+    ):
         command = command_of(sent, None, desk.replica)
         assert isinstance(command, GiveOrder)
         assert outcome_of(desk, command) == Done()
@@ -417,12 +432,12 @@ def test_orders_are_given_and_ended() -> None:
     assert isinstance(here, EndOrders)
     assert outcome_of(desk, here) == Done()
     held = next(order for order in desk.orders() if order.kind is OrderKind.HOLD_ALL)
-    ends = command_of({"act": "release", "order": held.id}, None, desk.replica)
+    ends = command_of({"act": "release", "choice": str(held.id)}, None, desk.replica)
     assert ends == EndOrders(frozenset({held.id}), id=ends.id)
     for wrong in (
-        {"act": "release", "order": 99},
-        {"act": "away", "value": -1},
-        {"act": "away", "value": "1"},
+        {"act": "release", "choice": "99"},
+        {"act": "away", "choice": "-1"},
+        {"act": "away", "choice": "1000000"},
     ):
         with pytest.raises(CallError):
             command_of(wrong, None, desk.replica)
