@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "ci.md"
 RULES = '[[rule]]\nverdict = "allow"\nmatch = "Bash(touch allowed*)"\n'
-NOBODY = "no person is at the desk; crabhook serve --headless denies what no rule allows"
+NOBODY = "no person is at the desk: crabhook serve --headless denies what no rule allows"
 
 
 def install(agent: Claude, address: str, *, gate: bool) -> None:

@@ -33,7 +33,7 @@ note = "use the trash"
 verdict = "ask-operator"
 match = "Bash(npm run deploy*)"
 """
-NOBODY = "no person is at the desk; crabhook serve --headless denies what no rule allows"
+NOBODY = "no person is at the desk: crabhook serve --headless denies what no rule allows"
 AT_ONCE = ("--headless", "--log-format", "json")
 
 

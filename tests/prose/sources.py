@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT = Path(__file__).parents[2]
+RULES = tomllib.loads(Path(__file__).with_name("rules.toml").read_text("utf-8"))
 SPOKEN = ("ui", "present", "cli", "desk", "install", "doctor", "demo", "app", "team", "remote")
 """Packages whose string constants reach a person; of all others only the docstrings are read."""
 
@@ -44,6 +45,7 @@ def passages() -> Iterator[Passage]:
         if (
             file.suffix == ".toml"
             and file.relative_to(ROOT / "src" / "crabhook").parts[0] in SPOKEN
+            and _named(file) not in RULES["data"]
         ):
             yield from of_table(file)
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.prose.__main__ import BANNED, RULES, faults
-from tests.prose.sources import passages
+from tests.prose.__main__ import BANNED, faults
+from tests.prose.sources import ROOT, RULES, passages
 
 
 @pytest.mark.parametrize(
@@ -43,3 +43,9 @@ def test_all_kinds_of_text_are_read() -> None:
     kinds = {passage.file.rpartition(".")[2] for passage in passages()}
     assert kinds == {"md", "py", "toml"}
     assert len(BANNED) == len(RULES["banned"])
+
+
+def test_what_is_kept_is_still_there() -> None:
+    texts = [" ".join(passage.text.split()) for passage in passages()]
+    assert [kept for kept in RULES["kept"] if not any(kept in text for text in texts)] == []
+    assert all((ROOT / table).is_file() for table in RULES["data"])

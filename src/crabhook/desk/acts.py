@@ -94,11 +94,11 @@ class Guard(StrEnum):
     """When a key is obeyed.  Every row names its own: there is no default.
 
     FREE: at once; the key only moves, shows or takes back. BEGIN: at once, but not while an answer
-    is held for the card: the key marks it, begins work on it, or changes how long it waits. ARMED:
+    is held for the card. The key marks it, begins work on it, or changes how long it waits. ARMED:
     the key acts on a card or says yes to a page, so the view needs the arming delay; while an
-    answer is held, only a key that leads to a stricter one acts. READ: as ARMED, but the key lets
-    something happen, so the whole request must have been on the screen. LINE: as ARMED where the
-    typed line is about a card.
+    answer is held, only a key that leads to a stricter answer acts. READ: as ARMED, but the key
+    lets something happen, so the whole request must have been on the screen. LINE: as ARMED where
+    the typed line is about a card.
     """
 
     FREE = "FREE"
@@ -231,7 +231,7 @@ class ActKey:
 
     @property
     def leads(self) -> Decision | None:
-        """The decision that it gives or ends in, where that may be stricter than a held one.
+        """The decision that it gives or ends in, where that may be stricter than a held answer.
 
         A key to an allow is none, but at a denial of the agent's own, which it leaves as it is.
         """

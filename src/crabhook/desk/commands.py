@@ -29,7 +29,7 @@ BARE_DENIAL = "The operator denied this (no reason given)"
 
 @frozen
 class Decide(Command):
-    """Decide a card in the revision `seen`, the one that the operator saw.
+    """Decide a card in the revision `seen`, as the operator saw it.
 
     For a changed call, `AskObjections` comes first and `despite` names all objections.
     """
@@ -53,8 +53,8 @@ class DecideWithRule(Command):
 
     With a denial the rule denies such calls, and allows nothing.
 
-    Other waiting cards that the rule allows are decided too, but for those that it `spares`: this
-    desk has another answer to them on its way.
+    Other waiting cards that the rule allows are decided too, except those in `spares`. This desk
+    has another answer to those on its way.
     """
 
     card: int

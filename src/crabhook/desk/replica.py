@@ -61,7 +61,7 @@ class Replica:
     def follow(
         self, listener: Callable[[updates.News], None] = lambda _: None
     ) -> Callable[[], None]:
-        """Begin to hear from the desk; tell `listener` of all that is applied; return `leave`."""
+        """Begin to hear from the desk, tell `listener` of all that is applied, return `leave`."""
         self._listener = listener
         self._subscribe()
         return self.leave
@@ -262,7 +262,7 @@ class Replica:
         return self._attached
 
     def live(self) -> Sequence[SessionView]:
-        """Return the sessions heard of last, the one that was heard of first at the beginning."""
+        """Return the sessions in the order in which they were heard of."""
         return sorted(self._live.values(), key=lambda view: view.since)
 
     def troubles(self) -> Sequence[str]:

@@ -4,7 +4,7 @@ Commands of other keys wait here too, for the moment in which a key may prove to
 
 The laws of this file: a held answer decides nothing. It is dropped when its card ends or grows,
 when it is taken back, and when the desk is closed. While it is held or on its way, only a stricter
-answer takes its place: a key meant for another card must not turn a denial into an allow. A rule
+answer takes its place. A key meant for another card must not turn a denial into an allow. A rule
 that goes with the allow of another card spares its card. Other desks see what is held.
 """
 
@@ -140,7 +140,7 @@ class Answers:
     def blocks(self, card: Card, decision: Decision | None = None) -> str:
         """Return why a card is not to be decided now, or worked on; empty if it is free.
 
-        A `decision` that is stricter than the held one may take its place.
+        A `decision` that is stricter than the held answer may take its place.
         """
         number = card.number
         if held := self._held.get(number):
@@ -165,7 +165,7 @@ class Answers:
 
     @property
     def due(self) -> float | None:
-        """When the next answer or command is to be sent."""
+        """When the next answer or command will be sent."""
         answers = (held.due for held in self._held.values())
         commands = (held.due for held in self._commands)
         return min((*answers, *commands), default=None)
@@ -214,7 +214,7 @@ class Answers:
         return replace(command, spares=frozenset((*self._held, *self._sent)) - own)
 
     def submit(self, command: Command, then: Then, within: float = 0.0) -> None:
-        """Submit a command; one that changes something is held for `within` seconds first."""
+        """Submit a command; hold it for `within` seconds first if it changes something."""
         if isinstance(command, Ask) or not within:
             self._desk.submit(command, then)
             return
@@ -251,7 +251,7 @@ class Answers:
         return number if number in self._held else next(reversed(self._held), None)
 
     def take_back(self, number: int | None) -> str:
-        """Drop the answer held for that card, or else the last one, with all of its turn.
+        """Drop the answer held for that card, or else the last answer, with all of its turn.
 
         Return a sentence about it.
         """

@@ -1,4 +1,4 @@
-"""Printed lines of a command: safe, wrapped for a person; JSON; and whether a person sits there."""
+"""Printed lines of a command: safe, wrapped for a person, or JSON."""
 
 import json
 import os
@@ -18,7 +18,7 @@ def takes_a_person() -> bool:
 
 
 def takes_a_screen() -> bool:
-    """Whether the desk can be a full screen: both ends are a terminal, and not a dumb one."""
+    """Whether the desk can be a full screen: both ends are a terminal, and it is not "dumb"."""
     return takes_a_person() and os.environ.get("TERM") != "dumb"
 
 

@@ -22,8 +22,8 @@ _KEPT = LONGEST + 1  # letters of a line, enough to tell that it is too long to 
 COLUMNS = 78  # of a line of the summary
 BY_RULES, BY_ORDERS = "by rules", "by standing orders"
 NO_OPINION = (
-    "What waits gets no opinion: its agent goes by its own rules, or asks its own user; "
-    "a hook that was installed to fail closed denies."
+    "What waits gets no opinion: its agent goes by its own rules, or asks its own user. "
+    "A hook that was installed to fail closed denies."
 )
 """What becomes of what waits when the desk is left."""
 WAITS_ON = "The server goes on without this desk, and what waits goes on waiting there."
@@ -56,7 +56,7 @@ class DayCounts:
         self._targets: dict[tuple[str, str], str] = {}
 
     def count(self, event: Event, decided: Decided, *, earlier: bool = False) -> None:
-        """Count a decision; an `earlier` one is of today, from before the desk was opened."""
+        """Count a decision; `earlier` is today, before the desk was opened."""
         self._turn()
         if word := counted_as(event, decided):
             self._on_day[word] += 1
@@ -67,7 +67,7 @@ class DayCounts:
             self._alike[event.tool.name, key, text[:_KEPT], decided.decision.verdict] += 1
 
     def _turn(self) -> None:
-        """Begin to count anew on another day, which begins with a minute in all the world."""
+        """Begin again at zero on another day, which begins with a minute in all the world."""
         if (minute := time() // 60) != self._minute:
             self._minute, before, self._day = minute, self._day, localtime(minute * 60)[:3]
             if self._day != before:

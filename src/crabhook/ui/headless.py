@@ -15,7 +15,7 @@ from crabhook.desk.updates import Desk, News, Snapshot
 from crabhook.model.card import Card, State
 from crabhook.model.decision import Decision, Verdict
 
-HEADLESS = "no person is at the desk; crabhook serve --headless"
+HEADLESS = "no person is at the desk: crabhook serve --headless"
 
 # For each choice, the verdicts to try; the first that the event can carry is given.
 _TOLD: Mapping[Verdict, Mapping[Verdict, str]] = {
@@ -52,7 +52,7 @@ class Presence(Protocol):
 
 
 async def run(desk: Desk, otherwise: Verdict) -> None:
-    """Answer every card, new ones and those already there, until cancelled."""
+    """Answer every card, the new cards and those already there, until cancelled."""
     replica = Replica(desk, monotonic)
 
     def on_news(news: News) -> None:
@@ -69,7 +69,7 @@ async def run(desk: Desk, otherwise: Verdict) -> None:
 
 async def stand_in(desk: Desk, otherwise: Verdict, after: float, presence: Presence) -> None:
     """Answer what waited for `after` seconds while no person is at a desk, until cancelled."""
-    nobody = f"nobody has been at a desk for {after:g} s; crabhook serve --no-desk"
+    nobody = f"nobody has been at a desk for {after:g} s: crabhook serve --no-desk"
     replica, look = Replica(desk, monotonic), asyncio.Event()
 
     def on_news(news: News) -> None:

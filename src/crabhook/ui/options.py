@@ -76,7 +76,7 @@ class Watch:
 
     @property
     def due(self) -> float | None:
-        """When the operator is to be called; None when there is nothing to call for."""
+        """When the desk should call the operator; None when there is nothing to call for."""
         if not self._uncalled:
             return None
         return max(self._key_at + QUIET, self._called_at + APART)

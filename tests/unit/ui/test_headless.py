@@ -65,7 +65,7 @@ def test_what_cannot_be_told_is_no_opinion(
 def test_the_reason_says_that_nobody_was_there_and_who_was_wanted() -> None:
     plain = answer_to(card(), Verdict.DENY).reason
     assert plain == (
-        "no person is at the desk; crabhook serve --headless denies what no rule allows"
+        "no person is at the desk: crabhook serve --headless denies what no rule allows"
     )
     asked = answer_to(card(reason=Because(Brought.RULE, "a rule says so")), Verdict.DENY).reason
     assert asked == f"{plain} (a person was to decide: a rule says so)"

@@ -314,5 +314,5 @@ def undone(offer: Offer, most: int) -> tuple[Sequence[str], str]:
 
 
 def end_of(life: timedelta | None) -> datetime | None:
-    """Return when a rule ends that lives so long from now on; None for one that never does."""
+    """Return when a rule ends that lives so long from now on; None if it never ends."""
     return None if life is None else (datetime.now(UTC) + life).replace(microsecond=0)

@@ -33,7 +33,7 @@ def shown_session(session: str) -> str:
 
 
 def find_session(start: str, sessions: Iterable[str], usage: str) -> str:
-    """Return the session whose id is `start`, or else the only one that begins so."""
+    """Return the session whose id is `start`, or else the only session whose id begins so."""
     shown_as = {session: shown_session(session) for session in sessions if session}
     fitting = [session for session, shown in shown_as.items() if shown.startswith(start)]
     fitting = [session for session in fitting if shown_as[session] == start] or fitting
@@ -87,7 +87,7 @@ class LineTarget:
 
     @property
     def number(self) -> int | None:
-        """The number for a hint: that of the only card that was named by number."""
+        """The number for a hint: the number of the only card that the line named."""
         return self.numbers[0] if len(self.numbers) == 1 else None
 
 
@@ -171,7 +171,7 @@ class DefaultTarget:
     """The oldest waiting card that is neither put aside nor answered.
 
     If another card came into this place a moment ago, and not by the operator, a line without a
-    card could decide the wrong one; such a line is refused.
+    card could decide the wrong card; such a line is refused.
     """
 
     def __init__(self, desk: Replica, answered: Callable[[Card], object] = lambda _: False) -> None:
@@ -242,7 +242,7 @@ class LineCommand:
 
 
 def parse(line: str, words: Mapping[str, Word] = WORDS) -> LineCommand | None:
-    """Return what `line` asks for in these words; None for an empty line; raises LineError."""
+    """Return what `line` asks for in these words, or None for an empty line; raises LineError."""
     if len(line.encode(errors="replace")) > MAX_LINE:
         raise LineError(f"the line is longer than {MAX_LINE} bytes", "a shorter one")
     text = line.strip()

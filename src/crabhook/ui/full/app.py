@@ -235,7 +235,7 @@ class _Desk(Application[None]):
 
 
 class _Picture(UIControl):
-    """The whole terminal as one control, drawn anew each time."""
+    """The whole terminal as one control, drawn afresh each time."""
 
     def __init__(self, screen: Screen, controller: Controller) -> None:
         self._screen, self._controller = screen, controller

@@ -74,7 +74,7 @@ def sight_of(card: Card) -> Hashable:
 class Arming:
     """Watches how long the same thing has been in view.  Times are on the desk's clock.
 
-    A key may decide a card only after this card, unchanged, was in view for a while: what was typed
+    A key may decide a card only after this card, unchanged, was in view for a while. What was typed
     for one card must not reach another, and nobody has read what came a moment ago. A delay of 0
     switches this off.
     """

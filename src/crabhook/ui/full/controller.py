@@ -1,6 +1,6 @@
 """Changes the screen on keys, pasted text, news of the desk and time.
 
-The laws of this file: a key acts on the selected card alone, and only after that card was in view,
+The laws of this file: a key acts on the selected card alone. That card must have been in view,
 unchanged, for the arming delay (`Arming`). The same holds for pages that ask for a yes or a choice.
 A key that would allow unseen text shows that text first. A held key decides once, pasted keys
 decide nothing. News moves no selection, text, editor or form.
@@ -82,7 +82,7 @@ class Controller:
         self._go_on()
 
     def _leave_answered(self) -> None:
-        """Where a card comes while the selected one is answered, that one counts as decided."""
+        """Go on from a selected card whose answer is held when another card comes."""
         screen, card = self._screen, self._screen.card
         answered = card is not None and screen.answers.blocks(card)
         if answered and self._in_queue:
@@ -100,7 +100,7 @@ class Controller:
             self._advance()
             elsewhere = card.state is not State.DECIDED or screen.desk.decided_by_another(card)
             if screen.card is not card and elsewhere:
-                screen.say(f"#{card.number} {card.outcome}: this is the next one")
+                screen.say(f"#{card.number} {card.outcome}: this is the next request")
         self._open_form()
 
     def _open_form(self) -> None:
@@ -147,7 +147,7 @@ class Controller:
         return min(later, default=None)
 
     def press(self, key: str) -> None:
-        """Take in a key by its name; a printable one is its own name."""
+        """Take in a key by its name; the name of a printable key is the key itself."""
         screen, now = self._screen, self._screen.desk.now()
         screen.watch.key(now)
         if self._gate.comes(key, now) and (key in _LEAVING or not screen.desk.lost()):
@@ -169,7 +169,7 @@ class Controller:
             screen.say(screen.answers.too_late())
         elif screen.selection.ended and screen.card and dialog.supposing(waits=True).row(key):
             way = "" if self._in_queue else "esc, then "
-            screen.say(f"#{screen.card.number} has ended; {way}↑ ↓ choose another")
+            screen.say(f"#{screen.card.number} has ended: {way}↑ ↓ choose another")
         elif (lacking := dialog.supposing(role="").row(key)) is not None and lacking.act:
             screen.say(lacking.act.refusal(screen.desk.role()))
         elif screen.card and self._in_queue and is_a_key(key):

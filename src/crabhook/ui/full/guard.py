@@ -99,7 +99,7 @@ class Gate:
     def took(self, *, done: bool) -> None:
         """Take in whether a key did what it is for: after a digit that did not, enter waits.
 
-        The operator chose another row than the marked one, and enter would take that.
+        The operator chose another row than the marked row, and enter would take that.
         """
         if not done and self._key.isdecimal():
             self._refused = self._key

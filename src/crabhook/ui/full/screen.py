@@ -117,7 +117,7 @@ class Screen:
         return self.queue.count, self.answers.waiting
 
     def _waits_again(self, number: int) -> None:
-        """Arm a card anew whose answer was dropped: a key for the answer is none for the card."""
+        """Arm a card again whose answer was dropped: a key for the answer is not for the card."""
         if self.card is not None and self.card.number == number:
             self.arming.restart(self.desk.now())
 

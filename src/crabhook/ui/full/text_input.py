@@ -1,7 +1,7 @@
 """The operator's text input, of one line or of several, each a prompt_toolkit Buffer.
 
-The law of this file: typed, pasted or yanked text loses whatever a terminal would act on. A text
-that was there from the start stays, letter for letter, until it is deleted.
+The law of this file: typed, pasted or yanked text loses every letter that a terminal would act on.
+A text that was there from the start stays, letter for letter, until it is deleted.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,7 +1,7 @@
 """What the words of the plain desk do with a card: decide it, hold the answer, take it back.
 
-The laws of this file: the rules are asked about a change before it is decided, and against their
-objection only a line of its own allows it. A decision that needs a second yes waits for that.
+The laws of this file: the rules are asked about a change before it is decided. If they object, only
+a second line allows it. A decision that needs a second yes waits for that.
 """
 
 import asyncio
@@ -307,8 +307,8 @@ class Deciding:
     ) -> None:
         """Give a decision, or hold it for a moment; it replaces a less strict one.
 
-        A decision that needs a second yes goes through only when `sure`. Raises CrabhookError for
-        a decision less strict than the held one.
+        A decision that needs a second yes goes through only when `sure`. Raises CrabhookError for a
+        decision less strict than the held answer.
         """
         self._check_free(card, decision)
         if not sure:

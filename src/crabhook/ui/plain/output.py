@@ -46,8 +46,8 @@ class Format:
     def header(self, card: Card) -> str:
         """Return a card's first line: `#N EVENT TOOL session=… cwd=…`.
 
-        A program can take it apart: the event, the tool and the session are one word each, whatever
-        the agent named them, the first two without `=`.
+        A program can take it apart: the event, the tool and the session are a single word each, by
+        any name from the agent. The first two are without `=`.
         """
         event = card.event
         names = [event.name, event.tool.name] if event.tool else [event.name]
@@ -235,7 +235,7 @@ class OutputQueue:
     """Keeps lines and changed cards until they are written; the broker never waits for a reader.
 
     A reader who stops loses events that went by, and calls that began and ended meanwhile; a line
-    then says how many.  A request that waits, and the outcome of one that was shown, are never
+    then says how many. A request that waits, and the outcome of a request that was shown, are never
     lost.
     """
 

@@ -112,7 +112,7 @@ class PersonFormat(Format):
         whole = whole or bare
         changed, edited = as_changed(card), list[str]()
         if changed is not card and card.event.tool is not None:
-            will = "is to be allowed" if card.state is State.WAITING else "was allowed"
+            will = "will be allowed" if card.state is State.WAITING else "was allowed"
             edited = [
                 f"  edited: it {will} as it is here",
                 *difference(card.event.tool, changed.event.given),
@@ -144,7 +144,7 @@ class PersonFormat(Format):
         return [header, *lines, *edited, *self._ending(card)]
 
     def _ask_words(self, asked: Card) -> None:
-        """Show the last words around a card when they are read; later ones come apart."""
+        """Show the last words around a card when they are read; later words come apart."""
         number, prompt_before = asked.number, sentence.last_prompt(asked, self._desk)
         late: list[bool] = []
 

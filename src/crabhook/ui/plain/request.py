@@ -119,7 +119,7 @@ def tool_rows(event: Event, longest: int, but: Sequence[Block] = ()) -> Iterator
 
 
 def _block(block: Block, longest: int) -> Iterator[Row]:
-    """Show a block; one that this desk has no rows for, part by part."""
+    """Show a block; part by part where this desk has no rows for it."""
     if (rows := _ROWS.get(type(block))) is not None:
         yield from rows(block, longest)
     else:
@@ -128,7 +128,7 @@ def _block(block: Block, longest: int) -> Iterator[Row]:
 
 
 def _questions(block: Questions, longest: int) -> Iterator[Row]:
-    """Show the questions; of unreadable ones the reason."""
+    """Show the questions, or why they are unreadable."""
     if block.unreadable:
         yield Row("  these questions cannot be read: ", block.unreadable)
     for number, question in enumerate(block.questions, 1):

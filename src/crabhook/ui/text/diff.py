@@ -62,7 +62,7 @@ def _alike(lines: int) -> Rows:
 
 
 def added_rows(text: str, sheet: Sheet) -> Rows:
-    """Return `text` as added lines, with a note if the last one has no end."""
+    """Return `text` as added lines, with a note if the last line has no end."""
     for line in lines_of(sheet.fold(text).removesuffix("\n")):
         yield from _line_rows(Side.ADDED, [(False, _spaced(line))], sheet)
     if not text.endswith("\n"):

@@ -48,7 +48,7 @@ class Sheet:
         return replace(self, columns=self.columns - columns)
 
     def fold(self, text: str, *, json: bool = False) -> str:
-        """Return an agent's text, or a line of `json`, its many blanks folded if they are to be."""
+        """Return an agent's text, or a line of `json`, with its many blanks folded on demand."""
         return (folded_json if json else folded)(text) if self.folds else text
 
 
@@ -108,7 +108,7 @@ def _clipped(line: Line, columns: int) -> tuple[Line, int]:
 
 
 def ends(left: Line, right: Line, columns: int) -> Line:
-    """Return one line with `left` and `right` at its two ends; the left one gives way."""
+    """Return one line with `left` and `right` at its two ends; the left end gives way."""
     right, room = _clipped(right, columns)
     left, room = _clipped(left, room)
     return [*left, ("", " " * room), *right]
@@ -261,7 +261,7 @@ class Detail:
     def readings(self) -> Iterator[BlockReading]:
         """Yield what was on the screen of each item that was not yet seen to its end.
 
-        An item that was once seen to its end stays seen, also when rows are broken anew.
+        An item that was once seen to its end stays seen, also when rows are broken again.
         """
         return (paper.reading() for _, paper in self._unread())
 
@@ -323,7 +323,7 @@ class Detail:
         self._top = min(max(self._top, self._up(wanted, self._height - 1)), wanted)
 
     def _read(self) -> tuple[list[Line], _Place]:
-        """Return the rows from the window's top on, and the place after the last one."""
+        """Return the rows from the window's top on, and the place after the last row."""
         lines: list[Line] = []
         self._in_view = []
         item, row = self._top

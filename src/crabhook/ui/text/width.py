@@ -140,7 +140,7 @@ def _row_end(text: str, start: int, columns: int) -> int:
 
 @frozen
 class Mask:
-    """A speller that covers what it finds before another one spells the rest."""
+    """A speller that covers what it finds before another speller spells the rest."""
 
     spell: Speller
     cover: str = COVER

@@ -176,7 +176,7 @@ def test_a_card_that_ends_by_itself_gives_way_to_the_next_in_order_and_that_is_s
     sitting.wait()
     sitting.leave(1)
     assert sitting.card.number == 2
-    assert "#1 WITHDRAWN: this is the next one" in sitting.text()
+    assert "#1 WITHDRAWN: this is the next request" in sitting.text()
     sitting.press("a")
     sitting.wait(5)
     assert not sitting.decided()
@@ -228,4 +228,4 @@ def test_a_card_that_another_operator_decided_gives_way_to_the_next_and_that_is_
         1, Decision(Verdict.ALLOW)
     )
     assert sitting.card.number == 2
-    assert "#1 ALLOWED: this is the next one" in sitting.text()
+    assert "#1 ALLOWED: this is the next request" in sitting.text()

@@ -576,7 +576,7 @@ async def test_after_an_edit_show_prints_the_call_as_it_is_allowed_and_what_was_
         await sits.type("1 edit ls new")
         held = await sits.type("1 show")
         assert held[0] == "#1 Claude Code · project wants to run: ls new"
-        edited = held.index("  edited: it is to be allowed as it is here")
+        edited = held.index("  edited: it will be allowed as it is here")
         assert held[edited + 1] == "  the command as it will be sent:"
         assert "    -rm old" in held[edited:]
         assert "    +ls new" in held[edited:]

@@ -54,7 +54,7 @@ def mark_alike(card: Card, waiting: Sequence[Card], marks: Marks) -> Effects:
 def mark_session(card: Card, waiting: Sequence[Card], marks: Marks) -> Effects:
     """Mark all that the card's session asks."""
     of_session = [each for each in waiting if each.event.session_key == card.event.session_key]
-    return _mark(of_session, "of this session, whatever they ask", marks)
+    return _mark(of_session, "of this session, all that it asks", marks)
 
 
 def mark_shown(_: Card, waiting: Sequence[Card], marks: Marks) -> Effects:
@@ -64,7 +64,7 @@ def mark_shown(_: Card, waiting: Sequence[Card], marks: Marks) -> Effects:
 
 def _mark(cards: Sequence[Card], shared: str, marks: Marks) -> Effects:
     marks.update((card.number, card) for card in cards)
-    return (Say(f"marked: {len(cards)} {shared}; {len(marks)} in all, esc unmarks them"),)
+    return (Say(f"marked: {len(cards)} {shared}. {len(marks)} in all, esc unmarks them"),)
 
 
 def deny_marked(marks: Marks, blocks: Blocks) -> Effects:
@@ -81,7 +81,7 @@ def deny_marked(marks: Marks, blocks: Blocks) -> Effects:
 def decide_marked(marks: Marks, decision: Decision, blocks: Blocks) -> Effects:
     """Show what would be decided about all that are marked.
 
-    `blocks` tells which cards have an answer that this one must not loosen: they are left out.
+    `blocks` tells which cards have a stricter answer than this: they are left out.
     """
     bundle = bundle_of(marks.cards(), decision, marks.by_hand, blocks)
 
@@ -143,7 +143,7 @@ UNMARK: Group[ScreenPage] = group(KeyTheme.MARKED, lambda page: bool(page.screen
 MARKING: Group[ScreenPage] = group(KeyTheme.MARKING, lambda page: page.waits,
     row("space", "mark", "mark it, or unmark it, to decide many at once", BEGIN, _turn),
     row("*", "mark alike", "mark all that ask the very same", BEGIN, _marks(mark_alike)),
-    row("&", "mark session", "mark all that this session asks, whatever it is",
+    row("&", "mark session", "mark all that this session asks",
         BEGIN, _marks(mark_session)),
     row("%", "mark all", "mark all that is shown, as the filter lets it through",
         BEGIN, _marks(mark_shown)))
@@ -243,7 +243,7 @@ def _group_rows(group: Sequence[Card], sheet: Sheet) -> Iterator[Line]:
 
 
 def _command_alone(card: Card) -> str | None:
-    """Return the card's whole request if that is one command line, else None."""
+    """Return the card's whole request if it is a single command line, else None."""
     fields = card.event.given
     command = fields.get("command")
     alone = len(card.requests) == 1 and fields.keys() <= {"command", "description"}

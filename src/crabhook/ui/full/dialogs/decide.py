@@ -169,11 +169,11 @@ _KEPT = {
     "project": "in this project, for everybody (project settings)",
     "user": "everywhere, for you (user settings)",
 }
-_AS_IT_CAME = "the agent will remember this; only the place changes"
+_AS_IT_CAME = "the agent will remember this: only the place changes"
 
 
 def offer_places(card: Card, key: str) -> Effects:
-    """Ask where the suggestion with that number is to be kept."""
+    """Ask where the agent keeps the suggestion with that number."""
     offered = suggestions(card)
     place = int(key) - 1
     if place >= len(offered):
@@ -228,7 +228,7 @@ def offer_denials(card: Card, desk: Replica) -> Effects:
 
 
 def offer_rules_of(entry: Past, desk: Replica) -> Effects:
-    """Show the rules offered for calls like that of an entry of the history."""
+    """Show the rules offered for calls like the call of an entry of the history."""
 
     def keep(taken: TakenOffer, _: str) -> ScreenEffect:
         where = desk.offers(0, entry.id).where

@@ -1,7 +1,7 @@
 """Edit a call before allowing it, or a result before the model reads it.
 
-The law of this file: the whole input is sent with the change in it, and the shown change is
-computed from what would be sent.
+The law of this file: the whole input is sent with the change in it. The shown change is computed
+from what would be sent.
 """
 
 import re
@@ -150,7 +150,7 @@ class Edits(dict[Path, Edit]):
     def of(self, card: Card, path: Path | None = None) -> Edit:
         """Return a card's edit as the operator left it; raises RewriteError.
 
-        If the card changed since, a text edit goes on; JSON begins anew, since it may lack new
+        If the card changed since, a text edit goes on; JSON begins again, since it may lack new
         fields.
         """
         made = edit_of(card, path)
@@ -164,7 +164,7 @@ class Edits(dict[Path, Edit]):
     def opened(self, card: Card, path: Path | None = None) -> Effects:
         """Open a card's edit; of a text that is a part of the input, say which."""
         edit = self.of(card, path)
-        notice = f"only the {edit.subject} is edited here; E edits all of the input, as JSON"
+        notice = f"only the {edit.subject} is edited here. E edits all of the input, as JSON"
         return EditPage(edit, self, self._desk), Say(
             notice if edit.path and edit.subject not in _FILES else ""
         )
@@ -215,9 +215,9 @@ class EditPage(Typed):
     # fmt: off
     KEYS = (
         group(KeyTheme.EDITOR, always,
-            row("c-s c-d", "see the change", "see what would change; nothing is sent yet",
+            row("c-s c-d", "see the change", "see what would change, before anything is sent",
                 FREE, lambda page, _: page.compare()),
-            row("escape", "leave", "leave the editor; what you typed is kept for the next time",
+            row("escape", "leave", "leave the editor, and keep what you typed for the next time",
                 FREE, closes)),
         OUTSIDE, QUIT,
     )
@@ -282,16 +282,16 @@ def _proposal(
 
 
 def _begun_anew(edit: Edit, edits: Edits, desk: Replica) -> Effects:
-    """Return that the edit begins anew if its call has changed, else nothing."""
+    """Return the effects that begin the edit again if its call has changed, else nothing."""
     card = desk.card(edit.number)
     if card is None or not asked_again(edit.card, card):
         return ()
-    notice = f"#{card.number} was asked again, there is more to see: look at the text anew"
+    notice = f"#{card.number} was asked again, there is more to see: look at the text again"
     return Go(), EditPage(edits.of(card, edit.path), edits, desk), Say(notice)
 
 
 _CURSOR = "cursor"
-_AGAINST = "! the rules are against it as you changed it; after a yes you are asked again:"
+_AGAINST = "! the rules are against it as you changed it. After a yes you are asked again:"
 _ANYWAY = "! SEND IT ALL THE SAME? The rules are against it:"
 
 

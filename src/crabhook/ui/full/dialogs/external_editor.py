@@ -58,7 +58,7 @@ class OutsideEditor:
                 code = self._run([*self._command, str(file)])
             except OSError as error:
                 wrong = f"the editor {self._command[0]} cannot be started: {error.strerror}"
-                raise EditorError(f"{wrong}; set $EDITOR to one that can") from error
+                raise EditorError(f"{wrong}. Set $EDITOR to another editor") from error
             if code:
                 raise EditorError(f"the editor ended with code {code}: the text is as it was")
             return _read(file, text)

@@ -418,7 +418,7 @@ class FillPage(ScreenPage):
     KEYS = (
         group(KeyTheme.FILLING, _fills,
             row("enter", "fill in",
-                "choose or type, then the next field; after the last, the review", ARMED, _enter)),
+                "choose or type, then the next field or the review", ARMED, _enter)),
         _act("accept", accept_at), _act("decline", gives("decline")),
         _act("cancel", gives("cancel")),
         group(KeyTheme.FILLING, _fills,
@@ -433,7 +433,7 @@ class FillPage(ScreenPage):
                 FREE, _with_form(lambda form: go_field(form, -1))),
             row("tab right", "next field", "the field after",
                 FREE, _with_form(lambda form: go_field(form, +1))),
-            row("escape", "queue", "back to the queue; what is filled in is kept", FREE, closes)),
+            row("escape", "queue", "back to the queue, and keep what is filled in", FREE, closes)),
         *SCROLLING, WHOLE, COPY, SEEN, *ANYWHERE,
     )
     # fmt: on
@@ -475,7 +475,7 @@ def _asked(card: Card, form: FillIn, sheet: Sheet) -> Iterator[Line]:
     if asks and asks.action is not None:
         action = brief(asks.action, sheet.spell) or "no answer"
         yield [("label", f"this form of {server} was answered: "), ("heading", action)]
-        yield [("dim", "pass lets that stand; another answer takes its place")]
+        yield [("dim", "pass keeps that answer. Any other answer replaces it")]
     else:
         yield [("label", f"{server} asks:")]
     if asks and asks.message:

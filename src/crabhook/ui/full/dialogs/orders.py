@@ -166,12 +166,12 @@ def _ask_which(session: str, desk: Replica) -> Effects:
 
 def give(order: Order) -> Effects:
     """Give a standing order, and say how to end it."""
-    notice = f"from now on: {what_of(order)}; O lists it and ends it"
+    notice = f"from now on: {what_of(order)}. O lists it and ends it"
     return (submit(GiveOrder(order), Say(notice)),)
 
 
 def _ask_how_long(session: str, desk: Replica) -> Effects:
-    """Ask for how long everything of a session is to be allowed, then for a yes."""
+    """Ask for how long to allow everything of a session, then for a yes."""
 
     def ask(seconds: float) -> Effects:
         page = statement(
@@ -213,7 +213,7 @@ def _with_seconds(then: Callable[[float], Effects]) -> Callable[[str], Effects]:
 def go_away(desk: Replica, waiting: Callable[[], int]) -> Effects:
     """Ask for how long, or for no end, and then for a yes; `waiting` counts the cards that wait."""
     if not desk.may_order():
-        return (Say("an admin can be away, since then calls pass; you are none"),)
+        return (Say("only an admin can be away, since calls pass then"),)
 
     def ask(seconds: float) -> Effects:
         return (YesPage(lambda: _away(waiting(), seconds), lambda: leave(seconds)),)
@@ -230,7 +230,7 @@ def _away(waiting: int, seconds: float) -> Content:
     now = f"{waiting} waiting {'request goes' if waiting == 1 else 'requests go'} back"
     return statement(
         (f"AWAY {end}: {now} to the agents now, with no opinion", ""),
-        ("Whatever comes meanwhile passes with no opinion as well; the feed shows it.", ""),
+        ("Every request that comes meanwhile passes with no opinion too. The feed shows it.", ""),
     )
 
 
@@ -274,7 +274,7 @@ def note_to(view: SessionView, agent: AgentView = _MAIN_AGENT) -> Effects:
     """Ask for a note to one of the session's agents."""
 
     def then(text: str) -> Effects:
-        notice = "it waits for its next call; S shows when it was delivered"
+        notice = "it waits for the agent's next call: S shows when it was delivered"
         return (submit(Steer(view.session, text, agent.id), Say(notice)),)
 
     subject = _subject(view, agent)
@@ -285,7 +285,7 @@ def stop(view: SessionView, agent: AgentView = _MAIN_AGENT) -> Effects:
     """Ask why the session, or its subagent, is to stop at its next call."""
 
     def then(why: str) -> Effects:
-        notice = f"{_stopped(agent)} stops at its next call; O ends that"
+        notice = f"{_stopped(agent)} stops at its next call. O ends that"
         return (submit(StopSession(view.session, why, agent.id), Say(notice)),)
 
     return (AskLine(Purpose.STOP, then, needs=_NEEDS_WORDS, subject=_subject(view, agent)),)

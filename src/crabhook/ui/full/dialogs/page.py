@@ -94,7 +94,7 @@ SEEN: Group[Dialog] = group(KeyTheme.SEEN, always,
     row("F", "", "show the many blanks that are folded to a mark, or fold them again",
         FREE, lambda *_: (do.Unfold(),)))
 QUIT: Group[Dialog] = group(KeyTheme.ALWAYS, always,
-    row("c-c", "", "twice: quit; what waits is released, no opinion",
+    row("c-c", "", "twice: quit, and release what waits with no opinion",
         FREE, lambda *_: (do.Quit(),)))
 # fmt: on
 

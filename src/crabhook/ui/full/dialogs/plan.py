@@ -48,7 +48,7 @@ class PlanNotes:
 
     @cached_property
     def lines(self) -> Sequence[Mark]:
-        """The plan's lines; where a plan is too long, the last one holds the rest."""
+        """The plan's lines; where a plan is too long, the last line holds the rest."""
         return list(islice(marks_of(self.plan), MOST_LINES))
 
     def folded(self, place: int, sheet: Sheet) -> Mark | None:
@@ -201,7 +201,7 @@ class NotesPage(ScreenPage):
                 BEGIN, with_notes(lambda notes: notes.write("")))),
         LOOKING,
         group(KeyTheme.FIELDS, always,
-            row("escape", "queue", "back to the queue; the notes are kept", FREE, closes)),
+            row("escape", "queue", "back to the queue, and keep the notes", FREE, closes)),
         *SCROLLING, WHOLE, COPY, KEYS_AND_LEAVE, QUIT,
     )
     # fmt: on

@@ -84,8 +84,8 @@ class MissingRowError(CrabhookError):
 class Menu(Dialog):
     """A list to choose from, and its selected row.
 
-    `number` is the card that the list is about, None for the whole desk. `beneath` is to be read
-    with the list. `turn` returns the list with its common setting changed.
+    `number` is the card that the list is about, None for the whole desk. `beneath` is read with the
+    list. `turn` returns the list with its common setting changed.
     """
 
     title: str
@@ -209,7 +209,7 @@ def _beneath(menu: Menu, sheet: Sheet) -> Iterator[Line]:
 class YesPage(Dialog):
     """A page that asks for a yes.
 
-    `page` is made anew each time, so that it stays true; a new key restarts the arming delay.
+    `page` is made again each time, so that it stays true; a new key restarts the arming delay.
     `number` is the card it is about, if it is about one. All of the page must be read before a yes;
     if the yes lets nothing happen, only its end.
     """
@@ -283,7 +283,7 @@ def quitting(waiting: int, held: int, *, elsewhere: bool = False) -> str:
     unsent = f", {held} of them answered and not sent yet" if held else ""
     requests = plural(waiting, "waiting request")
     then = "will go on waiting at the server" if elsewhere else "will be released with no opinion"
-    return f"Ctrl-C again to quit; {requests} {then}{unsent}"
+    return f"Ctrl-C again to quit: {requests} {then}{unsent}"
 
 
 def sentence(words: str, style: str, sheet: Sheet) -> Iterator[Line]:
@@ -299,7 +299,7 @@ def option_head(number: int, *, here: bool, chosen: bool, several: bool) -> str:
 
 
 def chooses(on: str, *, chosen: bool, several: bool) -> str:
-    """Return what enter does on an option; `on` is where it goes from a chosen one."""
+    """Return what enter does on an option; `on` is where it goes from a chosen option."""
     if chosen:
         return on
     return "choose" if several else f"choose, {on}"
@@ -344,8 +344,8 @@ class AskLine(ScreenEffect):
 
     `then` gets the line and returns effects; `needs` says why an empty line is refused. `text` is
     the first content. `kept`: enter only keeps the line, to send it later. `labels`: lines that a
-    digit gives while nothing is typed. `typed` gets the line
-    after each key, and an empty one when the operator leaves.
+    digit gives while nothing is typed. `typed` gets the line after each key, and an empty line when
+    the operator leaves.
     """
 
     purpose: Purpose | ForAct
@@ -423,7 +423,7 @@ OFFERED = 9  # reasons, as many as there are digits
 
 
 class InputLine(Typed):
-    """A line being typed, for the card `number` or none, whatever is selected meanwhile."""
+    """A line being typed, for the card `number` or none, while any card is selected."""
 
     CHOOSES = True
 
@@ -481,7 +481,7 @@ class InputLine(Typed):
         card, number = self._screen.card, self.number
         waits = self._screen.waits and card is not None and card.number == number
         if number is not None and not waits:
-            had_ended = f"#{number} had ended: nothing was sent; ↑ in a box finds the line"
+            had_ended = f"#{number} had ended: nothing was sent. ↑ in a box finds the line"
             return Close(), Say(had_ended)
         text = self.box.text.strip()
         if self.ask.needs and not text:
@@ -489,7 +489,7 @@ class InputLine(Typed):
         return (Close(lambda: self.ask.then(text)),)
 
     def give_offer(self, place: int) -> Effects:
-        """Enter one of the offered reasons; one that could not be seen is none."""
+        """Enter one of the offered reasons, if it could be seen."""
         seen = min(len(self.offers), self.offers_seen)
         if place >= seen:
             raise MissingRowError(place + 1, seen, "type a reason, a blank first if it begins so")
@@ -524,7 +524,7 @@ class InputLine(Typed):
             row("escape", "show all", "show all that waits again",
                 FREE, lambda line, _: line.clear())),
         group(KeyTheme.LINE, lambda line: line.ask.typed is None,
-            row("escape", "leave", "send nothing; the line is kept among the earlier ones",
+            row("escape", "leave", "send nothing (↑ in a box finds the line again)",
                 FREE, closes)),
         group(KeyTheme.LINE, always,
             row("up", "earlier lines", "the line typed before",

@@ -197,7 +197,7 @@ _BELOW_OPTIONS = (own_words, remark)
 def enter(form: Form) -> Effects:
     """Choose the current row and go on, but take nothing back.
 
-    Where several options may be chosen, only a chosen one goes on.
+    Where several options may be chosen, only a chosen option goes on.
     """
     draft = form.draft
     if form.beyond >= 0 or draft.cursor not in draft.chosen:
@@ -217,7 +217,7 @@ def enters(form: Form) -> str:
 
 
 def next_question(form: Form) -> Effects:
-    """Go to the next question; from the last one to the review."""
+    """Go to the next question; from the last question to the review."""
     if form.current + 1 == len(form.questions):
         return Enter(), Go(ReviewPage)
     form.go(+1)
@@ -227,7 +227,7 @@ def next_question(form: Form) -> Effects:
 def send(form: Form) -> Effects:
     """Send the answers that were reviewed; raises QuestionError where they cannot be sent."""
     if (updated := form.updated_input()) is None:
-        return (Say("nothing is answered yet, so there is nothing to send; esc goes back"),)
+        return (Say("nothing is answered yet, so there is nothing to send. esc goes back"),)
     return (Give(Decision(Verdict.ALLOW, updated_input=updated)),)
 
 
@@ -253,7 +253,7 @@ IN_THE_FORM: Group[ScreenPage] = group(KeyTheme.FORM, lambda page: page.waits,
     row("space", "choose", "choose the marked row, or take the choice back",
         ARMED, _with_form(choose)),
     row("enter", "choose, go on",
-        "choose the marked row, then the next question; after the last, the review",
+        "choose the marked row, then the next question or the review",
         ARMED, _with_form(enter)))
 ANSWERING: Group[ScreenPage] = group(KeyTheme.ANSWERING, is_open,
     row(DIGITS, "choose", "choose that option, or take it back", ARMED, _choose_number),
@@ -264,7 +264,7 @@ ANSWERING: Group[ScreenPage] = group(KeyTheme.ANSWERING, is_open,
 BETWEEN_QUESTIONS: Group[ScreenPage] = group(KeyTheme.QUESTIONS, always,
     row("left s-tab", "", "the question before", FREE, _with_form(lambda form: form.go(-1))),
     row("right tab", "", "the question after", FREE, _with_form(lambda form: form.go(+1))),
-    row("escape", "queue", "back to the queue; the answers are kept", FREE, closes))
+    row("escape", "queue", "back to the queue, and keep the answers", FREE, closes))
 # fmt: on
 
 

@@ -73,7 +73,7 @@ _TAB_CELLS = 24
 
 
 def tab_line(form: Form, columns: int, spell: Speller) -> layout.Line:
-    """Return one line of the questions with the state of each, the current one in view."""
+    """Return one line of the questions with the state of each, and the current question in view."""
     before = [_tab(form, place, spell) for place in range(max(form.current - 3, 0), form.current)]
     while before and sum(map(layout.line_cells, before)) > columns // 2:
         del before[0]
@@ -105,7 +105,7 @@ def link_page(card: Card, asks: ServerAsks) -> layout.Content:
         if asks.message:
             yield [("label", "it says")]
             yield from quoted(asks.message, sheet, words=True)
-        yield [("dim", "accept lets the agent go on; nothing is opened on this machine by it")]
+        yield [("dim", "accept lets the agent go on. It opens nothing on this machine")]
 
     return layout.page((card.number, "address", tuple(leg.id for leg in card.requests)), rows)
 

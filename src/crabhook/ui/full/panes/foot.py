@@ -31,13 +31,13 @@ from crabhook.ui.text.layout import Line, Sheet, clip_line, line_cells
 from crabhook.ui.text.width import cells, clip, fit, in_words, wrapped
 
 _LOST = (
-    "the server is not heard: what you see is of before, and nothing can be decided. It comes back "
-    "by itself; on the server's machine `crabhook status` says how it is, `crabhook up` starts it. "
-    "q leaves"
+    "the server does not answer: the screen shows the past, and nothing can be decided. The desk "
+    "connects again by itself. On the server's machine `crabhook status` says how it is, and "
+    "`crabhook up` starts it. q leaves"
 )
 _REFUSED = (
-    "{}: the server takes this desk no more, and nothing can be decided here. An admin of the team "
-    "can invite you anew. q leaves"
+    "{}: the server no longer admits this desk, and nothing can be decided here. An admin of the "
+    "team can invite you again. q leaves"
 )
 _NEEDED = frozenset({"a", "d"})  # what allows and denies is on every bar
 _MACHINE = 16  # cells at most for the machine of an event

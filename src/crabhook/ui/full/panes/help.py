@@ -23,7 +23,7 @@ from crabhook.ui.text.width import fit, wrapped
 _KEY_CELLS = 18
 _LAWS = (
     "A new card never takes the keys.",
-    "A card can be decided once it has been in view for a moment; until then its mark is hollow.",
+    "A card can be decided once it has been in view for a moment. Until then its mark is hollow.",
     "An allow is held for a moment before it is sent, so that u can take it back.",
     "What had ended before your answer came is not changed by it, and you are told so.",
     "No opinion is never an allow: the agent goes on as if crabhook were not there.",
@@ -134,7 +134,7 @@ def marked(screen: Screen, palette: Palette) -> PaletteCommand | None:
 
 
 def palette_lines(screen: Screen, palette: Palette, height: int, columns: int) -> list[Line]:
-    """Return the commands that match, the marked one among them."""
+    """Return the commands that match, the marked command among them."""
     matching = commands(screen, palette)
     if not matching:
         return [[("dim", "   no command has all of these words")]]

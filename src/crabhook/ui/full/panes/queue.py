@@ -4,8 +4,8 @@ Thousands of cards may wait. So the counts follow each change, and only a new fi
 the whole queue.
 
 The law of the selection: it is a card's number, never a place. The operator alone moves it; news
-does so only when nothing is selected, and when a card comes while the selected one is answered. A
-selected card that ends stays in place until the operator moves on.
+does so only when nothing is selected, and when a card comes while the selected card is being
+answered. A selected card that ends stays in place until the operator moves on.
 """
 
 from bisect import bisect_left
@@ -243,7 +243,7 @@ class Selection:
     def step(self, step: int) -> None:
         """Select the next card down (+1) or up (-1); both ends stop.
 
-        From an ended card every step leads to a waiting one, if any.
+        From an ended card every step leads to a waiting card, if any.
         """
         if not self._kept:
             self._select(self._place() + step)
@@ -261,13 +261,13 @@ class Selection:
             self._select_card(None)
 
     def choose(self, number: int) -> None:
-        """Select a card that waits; one that does not changes nothing."""
+        """Select a card that waits; do nothing if it does not wait."""
         card = self._desk.card(number)
         if card is not None and card.state is State.WAITING:
             self._select_card(card)
 
     def pass_over(self, leave: Callable[[Card], object] = lambda _: False) -> None:
-        """Select the next card that is not put aside and not to be left, or else the one before."""
+        """Select the next card that is neither put aside nor to be left, else the card before."""
         if (card := self.card) is None:
             return
         queue = self.queue.cards()

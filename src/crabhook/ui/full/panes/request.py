@@ -218,7 +218,7 @@ def _field(shown_as: ShownField, value: Value, sheet: Sheet) -> Iterator[Line]:
 
 
 def _several(label: str, items: list[Value], sheet: Sheet) -> Iterator[Line]:
-    """Show the items of a list one by one, or say that there are none."""
+    """Show each item of a list, or say that there are none."""
     if not items:
         yield [("dim", f"{label}: none")]
         return
@@ -247,7 +247,7 @@ def _tool_input(event: Event, value: Value, sheet: Sheet, cwd: str) -> Iterator[
         yield from _value(value, sheet)
         return
     if is_plan(event) and not value.get("plan") and not names_plan(event):
-        yield [("dim", "this event carries no plan; the PermissionRequest of the same call does")]
+        yield [("dim", "this event carries no plan: the PermissionRequest of the same call does")]
     asked = body(replace(event, tool=replace(event.tool, input=value)) if event.tool else event)
     yield from _lead(asked.lead, sheet, cwd)
     rest = asked.rest(asked.lead)
@@ -276,7 +276,7 @@ def _lead(blocks: tuple[Block, ...], sheet: Sheet, cwd: str) -> Iterator[Line]:
 
 
 def _block(block: Block, sheet: Sheet) -> Iterator[Line]:
-    """Draw a block; one that this screen has no drawing for, part by part."""
+    """Draw a block; part by part where this screen has no drawing for it."""
     if (drawing := _DRAWINGS.get(type(block))) is not None:
         yield from drawing(block, sheet)
     else:

@@ -92,7 +92,7 @@ class CardRow:
 
     @property
     def tick(self) -> str:
-        """The sign before the number of a card that is to be decided with others."""
+        """The sign before the number of a card that will be decided with others."""
         return "✓" if self.marked else " "
 
     def sending(self, clock: Clock, columns: int) -> Line:

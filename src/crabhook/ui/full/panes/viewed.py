@@ -132,7 +132,7 @@ def _nothing(history: HistoryList, spell: Speller) -> str:
         return brief(history.why, spell)
     if not history.wanted:
         return "nothing has ended yet"
-    so_far = "" if not history.goes_on else " so far; ↓ looks further"
+    so_far = "" if not history.goes_on else " so far. ↓ looks further"
     return f"none of {history.looked_at} that ended tells that{so_far}"
 
 

@@ -92,7 +92,7 @@ class HistoryList(Listing[Past]):
     # Reading it.
 
     def begin(self) -> None:
-        """Read it anew, from the newest."""
+        """Read it again, from the newest."""
         self._turn, self._found, self.looked_at = self._turn + 1, [], 0
         self._key, self._place, self._top = None, 0, 0
         self._newest, self.stale, self.why = None, False, ""
@@ -165,7 +165,7 @@ class HistoryList(Listing[Past]):
         self._read_on()
 
     def _take_new(self, before: int, wrong: str) -> None:
-        """Put new entries above the others, and changed ones in their place."""
+        """Put new entries above the others, and changed entries in their place."""
         page, newest = self._desk.page(before), self._newest or 0
         if wrong or page.why:
             return

@@ -131,7 +131,7 @@ def test_star_marks_what_asks_the_same_alone_and_another_key_the_session() -> No
     sitting.press("*", "*")
     assert [card.number for card in sitting.screen.marks.cards()] == [1, 2, 3]
     sitting.press("&")
-    assert "of this session, whatever they ask" in sitting.text()
+    assert "of this session, all that it asks" in sitting.text()
     assert [card.number for card in sitting.screen.marks.cards()] == [1, 2, 3, 4]
     sitting.press("*", "&")
     assert len(sitting.screen.marks) == 4

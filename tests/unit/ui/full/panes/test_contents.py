@@ -13,7 +13,7 @@ from tests.support.sitting import Sitting
         (["enter"], "│ ls -l"),
         (["d"], "│ ls -l"),
         (["i"], "the event itself: PreToolUse of Bash"),
-        (["?"], "deciding, as far as the request's event can be told"),
+        (["?"], "keys for #1 Bash"),
         (["O"], "standing orders: choose one to end it"),
         (["e"], "│ ls -l"),
         (["e", "x", "c-s"], "the command as it will be sent"),
