@@ -23,6 +23,7 @@ from crabhook.server.operators.refusals import (
     Forbidden,
     Gone,
     Malformed,
+    NeedsPresence,
     NoRoom,
     StandsBy,
 )
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 
 STATUS: Mapping[type[DeskRefusal], int] = {
     Forbidden: 403,
+    NeedsPresence: 403,
     NoRoom: 429,
     Malformed: 400,
     Gone: 404,
@@ -79,6 +81,9 @@ class SignedIn:
         if self.touch != touch(team.id, self.operator, challenge, sent):
             return TeamRefusal("the touch is of another call")
         return replace(principal, closing=False, signed=True)
+
+    def attends(self, principal: Principal) -> bool:
+        return not principal.closing
 
     def shown_by(self, principal: Principal) -> ShownBy:
         return ShownBy.OPEN_KEY if principal.closing else ShownBy.SIGNATURE

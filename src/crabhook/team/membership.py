@@ -233,6 +233,11 @@ class TeamRefusal:
     why: str
 
 
+@frozen
+class ClosedKey(TeamRefusal):
+    """A key that looks and closes was shown for an act that a proof of presence would open."""
+
+
 Identified: TypeAlias = Principal | TeamRefusal
 
 # A person who is revoked leaves no device behind by which the two cases could be told apart.
@@ -314,7 +319,7 @@ class Team:
             who = f"{principal.name} is {_a(role)}"
             return TeamRefusal(f"only {_a(needed)} can {permission}, and {who}")
         if principal.closing and permission not in CLOSING:
-            return TeamRefusal(
+            return ClosedKey(
                 f"this key of {principal.name}'s may look and close, as by deny, hold and stop: "
                 f"to {permission}, open the desk with its passphrase, or sign with a trusted key"
             )

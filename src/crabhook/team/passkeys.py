@@ -71,7 +71,7 @@ def to_text(data: bytes) -> str:
     return base64.urlsafe_b64encode(data).decode().rstrip("=")
 
 
-def _from_text(text: object) -> bytes:
+def from_text(text: object) -> bytes:
     """Read what `to_text` wrote; raises PasskeyError."""
     try:
         if not isinstance(text, str) or len(text) > 2 * LARGEST:
@@ -97,7 +97,7 @@ class Assertion:
     def from_json(cls, value: object) -> "Assertion":
         """Read what a browser's `PublicKeyCredential.toJSON()` gives; raises PasskeyError."""
         names = ("clientDataJSON", "authenticatorData", "signature")
-        return cls(_from_text(_mapping(value).get("id")), *_response(value, names))
+        return cls(from_text(_mapping(value).get("id")), *_response(value, names))
 
     @property
     def json(self) -> Mapping[str, Any]:
@@ -134,7 +134,7 @@ class Registration:
 
 def _response(value: object, names: Iterable[str]) -> Iterator[bytes]:
     response = _mapping(_mapping(value).get("response"))
-    return (_from_text(response.get(name)) for name in names)
+    return (from_text(response.get(name)) for name in names)
 
 
 def _mapping(value: object) -> Mapping[str, object]:
@@ -200,7 +200,7 @@ def verify(
     signed = assertion.authenticator_data + sha256(assertion.client_data).digest()
     try:
         data = AuthenticatorData(assertion.authenticator_data)
-        parameters = cbor.decode(_from_text(passkey.key))
+        parameters = cbor.decode(from_text(passkey.key))
         if not isinstance(parameters, Mapping):
             raise TypeError(parameters)
         key = CoseKey.parse(parameters)

@@ -1,6 +1,7 @@
 """Reads the body of an HTTP request, bounded in size and time."""
 
 import asyncio
+from collections.abc import Collection
 from http import HTTPStatus
 
 from aiohttp import HttpVersion11, StreamReader, web
@@ -10,18 +11,24 @@ from crabhook.server.http.middleware import TurnedAwayError
 READ_WITHIN = 30.0  # seconds for a body; an agent sends it at once
 
 
-async def read(request: web.BaseRequest, most: int, notice: str = "") -> bytes:
+async def read(
+    request: web.BaseRequest,
+    most: int,
+    notice: str = "",
+    kinds: Collection[str] = ("application/json",),
+) -> bytes:
     """Return a request's body; raises TurnedAwayError beyond `most` bytes or for another type.
 
-    `notice` begins the notice to the operator about a body that was not read; "" gives none.
+    `kinds` are the types that are taken. `notice` begins the notice to the operator about a body
+    that was not read; "" gives none.
 
     A web page's form cannot send the type of JSON without a preflight request. Another type gives
     the operator no notice, since the doctor checks the token with such a request.
     """
     types = request.headers.getall("Content-Type", [])
-    if request.content_type != "application/json" or len(types) != 1:
+    if request.content_type not in kinds or len(types) != 1:
         wrong = HTTPStatus.UNSUPPORTED_MEDIA_TYPE
-        raise TurnedAwayError(wrong, "the body must be application/json", ends=True)
+        raise TurnedAwayError(wrong, f"the body must be {' or '.join(kinds)}", ends=True)
     if request.headers.get("Content-Encoding", "identity").lower() != "identity":
         raise _unread(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "the body must not be compressed", notice)
     if (request.content_length or 0) > most:

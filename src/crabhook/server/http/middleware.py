@@ -69,26 +69,15 @@ _LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
 _USUAL_PORT = {False: 80, True: 443}  # without and with TLS
 
 
-class HeaderCheck:
-    """Checks requests' headers; raises TurnedAwayError.
+class OwnNames:
+    """Checks by which name a request calls this server; raises TurnedAwayError.
 
-    A request may name the door by its address or by one of `names`.
+    That may be its address or one of `names`, which `option` adds.
     """
 
-    def __init__(self, tokens: Tokens, names: Collection[str] = ()) -> None:
-        self._tokens = tokens
+    def __init__(self, names: Collection[str], option: str) -> None:
         self._names = frozenset(name.lower().rstrip(".") for name in names)
-
-    def no_browser(self, headers: MultiMapping[str]) -> None:
-        """Turn away a web page's request; one from a browser's address bar is a person's."""
-        sites = headers.getall("Sec-Fetch-Site", [])
-        if headers.getall("Origin", []) or any(site != "none" for site in sites):
-            raise TurnedAwayError(
-                HTTPStatus.FORBIDDEN,
-                "no web page may ask here",
-                notice="a web page's request was turned away",
-                ends=True,
-            )
+        self._option = option
 
     def our_name(self, headers: MultiMapping[str], here: TcpAddress, *, tls: bool) -> None:
         """Turn away a request for another Host; `here` is our end of the connection."""
@@ -98,9 +87,38 @@ class HeaderCheck:
             raise TurnedAwayError(
                 HTTPStatus.MISDIRECTED_REQUEST,
                 f"the header Host must name this server as it was opened, such as {here}; "
-                "--http-name adds a name",
+                f"{self._option} adds a name",
                 notice="a request that called this server by another name was turned away "
-                "(--http-name adds a name)",
+                f"({self._option} adds a name)",
+                ends=True,
+            )
+
+    def _is_ours(self, host: "re.Match[str]", here: TcpAddress, *, tls: bool) -> bool:
+        name = (host[1] or host[2]).lower().rstrip(".")
+        if name in self._names:
+            return True  # with any port: a proxy may have another one
+        if int(host[3] or _USUAL_PORT[tls]) != here.port:
+            return False
+        if here.loopback and name in _LOOPBACK_NAMES:
+            return True
+        return number_of(name) is not None and number_of(name) == number_of(here.host)
+
+
+class HeaderCheck(OwnNames):
+    """Checks hooks' headers; raises TurnedAwayError."""
+
+    def __init__(self, tokens: Tokens, names: Collection[str] = ()) -> None:
+        super().__init__(names, "--http-name")
+        self._tokens = tokens
+
+    def no_browser(self, headers: MultiMapping[str]) -> None:
+        """Turn away a web page's request; one from a browser's address bar is a person's."""
+        sites = headers.getall("Sec-Fetch-Site", [])
+        if headers.getall("Origin", []) or any(site != "none" for site in sites):
+            raise TurnedAwayError(
+                HTTPStatus.FORBIDDEN,
+                "no web page may ask here",
+                notice="a web page's request was turned away",
                 ends=True,
             )
 
@@ -119,16 +137,6 @@ class HeaderCheck:
                 headers={"WWW-Authenticate": "Bearer"},
             )
         return machine
-
-    def _is_ours(self, host: "re.Match[str]", here: TcpAddress, *, tls: bool) -> bool:
-        name = (host[1] or host[2]).lower().rstrip(".")
-        if name in self._names:
-            return True  # with any port: a proxy may have another one
-        if int(host[3] or _USUAL_PORT[tls]) != here.port:
-            return False
-        if here.loopback and name in _LOOPBACK_NAMES:
-            return True
-        return number_of(name) is not None and number_of(name) == number_of(here.host)
 
 
 Answer: TypeAlias = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]

@@ -11,9 +11,17 @@ from crabhook.datatypes import Bounded, frozen
 from crabhook.model.actor import Operator, ShownBy
 from crabhook.server.core.runner import Runner
 from crabhook.server.metrics.tally import TurnedAway
-from crabhook.server.operators.refusals import Forbidden, NoRoom
+from crabhook.server.operators.refusals import Forbidden, NeedsPresence, NoRoom
 from crabhook.team.call_signature import SignedCall, opened_by
-from crabhook.team.membership import Identified, Permission, Principal, Target, Team, TeamRefusal
+from crabhook.team.membership import (
+    ClosedKey,
+    Identified,
+    Permission,
+    Principal,
+    Target,
+    Team,
+    TeamRefusal,
+)
 from crabhook.team.passkeys import Assertion, opened_by_passkey
 
 OF_DEVICE, FROM_ADDRESS = 256, 1024  # open calls at once; many devices may share an address
@@ -69,6 +77,9 @@ class Caller(Protocol):
         is on the server's clock.
         """
 
+    def attends(self, principal: Principal) -> bool:
+        """Whether a person is there while the caller watches, as far as that is shown."""
+
     def shown_by(self, principal: Principal) -> ShownBy:
         """Return how the principal showed who they are, for the record."""
 
@@ -99,6 +110,10 @@ class CertificateCaller:
             return principal
         call = SignedCall(team.id, principal.operator, challenge, *sent, signed.at)
         return opened_by(signed.signature, call, team, principal, now)
+
+    def attends(self, principal: Principal) -> bool:
+        """Whether the passphrase was given: any program of that user can read a closing key."""
+        return not principal.closing
 
     def shown_by(self, principal: Principal) -> ShownBy:
         """Return which key showed the principal."""
@@ -139,6 +154,10 @@ class PasskeyCaller:
         call = SignedCall(team.id, principal.operator, challenge, *sent, asserted.at)
         assertion, origins = asserted.assertion, self.origins
         return opened_by_passkey(assertion, call, team, principal, now, origins=origins)
+
+    def attends(self, principal: Principal) -> bool:  # noqa: ARG002 - as every caller has it
+        """Whether a person is there: a page watches only while somebody looks at it."""
+        return True
 
     def shown_by(self, principal: Principal) -> ShownBy:
         """Return whether the passkey signed this call, or a session's cookie was shown alone."""
@@ -187,7 +206,9 @@ class Authenticator:
         """Return the permitted caller; a refusal is counted and recorded."""
         principal = self.identified(caller, permission, target, sent)
         if isinstance(principal, TeamRefusal):
-            return self.turn_away(caller, principal.why)
+            refusal = self.turn_away(caller, principal.why)
+            closed = isinstance(principal, ClosedKey)
+            return NeedsPresence(principal.why) if closed else refusal
         return principal
 
     def turn_away(self, caller: Caller, why: str) -> Forbidden:

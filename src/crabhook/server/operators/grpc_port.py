@@ -48,6 +48,7 @@ PART = 256 << 10  # bytes
 _Code = grpc.StatusCode
 STATUS: Mapping[type[refusals.DeskRefusal], grpc.StatusCode] = {
     refusals.Forbidden: _Code.PERMISSION_DENIED,
+    refusals.NeedsPresence: _Code.PERMISSION_DENIED,
     refusals.NoRoom: _Code.RESOURCE_EXHAUSTED,
     refusals.Malformed: _Code.INVALID_ARGUMENT,
     refusals.Gone: _Code.NOT_FOUND,

@@ -19,6 +19,11 @@ class Forbidden(DeskRefusal):
 
 
 @frozen
+class NeedsPresence(Forbidden):
+    """The person may do this, but the call came without a proof that the person is there."""
+
+
+@frozen
 class NoRoom(DeskRefusal):
     """Too many calls of one device or address are open at once."""
 

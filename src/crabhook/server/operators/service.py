@@ -60,6 +60,7 @@ WITHIN = 60.0  # seconds for a read; a command is done at once
 _DECISIONS = (Decide, DecideWithRule)
 _CHANGED = "what this device may do has changed meanwhile; nothing was done"
 _ID = re.compile(r"[0-9A-Za-z_-]{1,64}")
+_NO_ID = "its id must be 1 to 64 of [0-9A-Za-z_-]"
 
 
 @frozen
@@ -228,7 +229,7 @@ class OperatorService:
 
         A closing key does not prove that a person is there: any program of that user can read it.
         """
-        decides = principal.role.includes(Role.DECIDER) and not principal.closing
+        decides = principal.role.includes(Role.DECIDER) and caller.attends(principal)
         by, closing = operator_of(principal, caller), principal.closing
         attached = AttachedDesk(by, self._runner.now(), closing)
         self._watches[principal.device, closing] += 1
@@ -308,7 +309,7 @@ class OperatorService:
         """Carry a command out, once; return its outcome. Raises TimeoutError for a long read."""
         caller, command = call.caller, asked.command
         if not isinstance(command, Ask) and not _ID.fullmatch(command.id):
-            return Malformed("its id must be 1 to 64 of [0-9A-Za-z_-]")
+            return Malformed(_NO_ID)
         elsewhere = self._runner.elsewhere
         if elsewhere and not isinstance(command, AskHistory | AskEntry):
             return self._stands_by(caller, elsewhere)
@@ -330,6 +331,19 @@ class OperatorService:
         if why:
             return self._authenticator.turn_away(caller, why)
         return self._reply(command, outcome, Visibility(principal, self._log).of(read), seq)
+
+    async def look_over(self, call: OpenCall, asked: SubmittedCommand) -> DeskRefusal | None:
+        """Return why a command could not be carried out now, None if it could; nothing is done.
+
+        That is for a skin that holds an answer before it gives it: a wrong proof is told at once.
+        """
+        caller, command = call.caller, asked.command
+        if not _ID.fullmatch(command.id):
+            return Malformed(_NO_ID)
+        if elsewhere := self._runner.elsewhere:
+            return self._stands_by(caller, elsewhere)
+        principal = self._authenticator.admit(caller, *self._needs(command), asked.sent)
+        return principal if isinstance(principal, DeskRefusal) else None
 
     def _stands_by(self, caller: Caller, elsewhere: Elsewhere) -> DeskRefusal:
         refusal = self._authenticator.admit(caller, Permission.WATCH)

@@ -1,0 +1,48 @@
+"""What a web desk shows, as its port asks for it: the port moves bytes, and draws nothing."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from crabhook.datatypes import frozen
+from crabhook.desk.commands import Command
+from crabhook.desk.replica import Replica
+from crabhook.desk.updates import News
+from crabhook.model.card import Card
+
+
+class Fragment(NamedTuple):
+    """An element of a page, by its id, and its new HTML; none where it goes."""
+
+    id: str
+    html: str
+
+
+@frozen
+class Asset:
+    """A file that the page loads."""
+
+    content: bytes
+    content_type: str
+
+
+class Face(Protocol):
+    """Draws a page, and reads what it posts back."""
+
+    @property
+    def assets(self) -> Mapping[str, Asset]:
+        """The page's own files, by their names."""
+
+    def document(self, name: str) -> str:
+        """Return a whole document: the `desk`, or the page to `enrol` a device at."""
+
+    def everything(self, desk: Replica) -> Sequence[Fragment]:
+        """Return all that the desk shows."""
+
+    def changed(self, news: News, desk: Replica) -> Sequence[Fragment]:
+        """Return what a piece of news changes on the page; `desk` has taken it up."""
+
+    def card(self, card: Card, desk: Replica, seen: bytes) -> str:
+        """Return a whole card as HTML; `seen` names its inputs as they are shown."""
+
+    def command(self, call: Mapping[str, Any], card: Card | None, desk: Replica) -> Command:
+        """Return the command that a posted call gives; raises a CrabhookError with words."""

@@ -1,0 +1,489 @@
+"""What a page asks of the web desk, a route each, over the service of desks elsewhere."""
+
+import asyncio
+import json
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import aclosing, suppress
+from http import HTTPStatus
+from time import monotonic
+from typing import Any, TypeAlias
+
+from aiohttp import web
+
+from crabhook.datatypes import Bounded, frozen
+from crabhook.desk.commands import (
+    Ask,
+    AskContext,
+    AskEntry,
+    AskHistory,
+    AskObjections,
+    AskOffers,
+    Claim,
+    Command,
+    Decide,
+    DecideWithRule,
+    Done,
+    Stale,
+    TooLate,
+)
+from crabhook.desk.updates import NEVER, Cursor
+from crabhook.model.actor import Operator
+from crabhook.model.card import Card
+from crabhook.model.errors import CrabhookError
+from crabhook.server.address import MAX_REQUEST
+from crabhook.server.http.bodies import read
+from crabhook.server.http.middleware import TurnedAwayError
+from crabhook.server.operators import refusals
+from crabhook.server.operators.authentication import Asserted, PasskeyCaller, Sent
+from crabhook.server.operators.service import (
+    Bookmark,
+    Gap,
+    Hello,
+    OpenCall,
+    OperatorService,
+    SubmittedCommand,
+    VisibleChange,
+    Watched,
+    Whole,
+)
+from crabhook.server.web.face import Face, Fragment
+from crabhook.server.web.held import TAKEN_BACK, Given, HeldAnswers, TakenBack
+from crabhook.server.web.open_page import Event, OpenPage
+from crabhook.server.web.sessions import Session
+from crabhook.team.membership import Team, TeamRefusal
+from crabhook.team.passkeys import Assertion, PasskeyError
+
+RPC = "web/do"
+"""The name of the one call that a passkey signs: all that it does is in its bytes."""
+
+SMALL = 64 << 10  # bytes of a request that carries no call
+WRITE_WITHIN = 30.0  # seconds for a page to take what it is sent
+PAGES_KEPT = 256
+VISIBLE_FOR = 25.0  # seconds that a page counts as looked at after it said so
+_PAGE = re.compile(r"[0-9a-f]{16,64}")
+
+STATUS: Mapping[type[refusals.DeskRefusal], HTTPStatus] = {
+    refusals.NeedsPresence: HTTPStatus.UNAUTHORIZED,
+    refusals.Forbidden: HTTPStatus.FORBIDDEN,
+    refusals.NoRoom: HTTPStatus.TOO_MANY_REQUESTS,
+    refusals.Malformed: HTTPStatus.BAD_REQUEST,
+    refusals.Gone: HTTPStatus.GONE,
+    refusals.StandsBy: HTTPStatus.MISDIRECTED_REQUEST,
+}
+"""The status by which a browser reads each refusal."""
+
+
+@frozen
+class Visit:
+    """A request of a page of ours, whose person is signed in."""
+
+    request: web.BaseRequest
+    session: Session
+    origins: frozenset[str]
+
+    def caller(self, asserted: Asserted | None = None) -> PasskeyCaller:
+        """Return who calls, with an assertion if the call brought one."""
+        address = self.request.remote or ""
+        session = self.session
+        return PasskeyCaller(session.operator, session.passkey, asserted, self.origins, address)
+
+
+Answer: TypeAlias = Callable[[Visit], Awaitable[web.StreamResponse]]
+
+
+class Pages:
+    """Answers the pages of people who are signed in; `headers` are those of every answer."""
+
+    def __init__(
+        self,
+        service: OperatorService,
+        team: Callable[[], Team | TeamRefusal],
+        face: Face,
+        headers: Mapping[str, str],
+    ) -> None:
+        self._service, self._team, self._face, self._headers = service, team, face, headers
+        self._pages: Bounded[tuple[str, str], OpenPage] = Bounded(PAGES_KEPT)
+        self._held = HeldAnswers()
+
+    def visible(self, passkey: str) -> bool:
+        """Whether a page of this passkey's person is looked at now."""
+        now = monotonic()
+        return any(
+            whose == passkey and page.visible_until > now
+            for (whose, _), page in self._pages.items()
+        )
+
+    # The stream of news.
+
+    async def news(self, visit: Visit) -> web.StreamResponse:
+        """Send what a page shows, and every change, until the page or the person's right ends."""
+        request = visit.request
+        page = self._page(visit, request.query.get("page", ""))
+        behind = page.after(request.headers.get("Last-Event-ID", ""))
+        response = web.StreamResponse(
+            headers={
+                **self._headers,
+                "Content-Type": "text/event-stream",
+                "X-Accel-Buffering": "no",
+            }
+        )
+        with self._service.open(visit.caller()) as call:
+            if not isinstance(call, OpenCall):
+                return self.refusal(call)
+            with page.only_stream():
+                await response.prepare(request)
+                await self._send_news(call, page, behind, response)
+        with suppress(ConnectionError):
+            await response.write_eof()
+        return response
+
+    async def _send_news(
+        self,
+        call: OpenCall,
+        page: OpenPage,
+        behind: Sequence[Event] | None,
+        response: web.StreamResponse,
+    ) -> None:
+        """Send the news; after the hello first what an earlier stream sent and nobody got."""
+        hello: Hello | None = None
+        after = NEVER if behind is None else page.cursor
+        async with aclosing(self._service.watch(call, after)) as parts:
+            async for part in parts:
+                if (event := self._event(part, page, hello)) is not None:
+                    await _write(response, event)
+                if isinstance(part, Hello):
+                    hello = part
+                    for missed in behind or () if part.resumed else ():
+                        await _write(response, missed)
+
+    def _event(
+        self, part: Watched | refusals.DeskRefusal, page: OpenPage, hello: Hello | None
+    ) -> Event | None:
+        match part:
+            case Hello():
+                return Event.of("hello", self._hello(part))
+            case Gap():
+                return None  # all there is follows
+            case Whole(seq, snapshot):
+                page.put(snapshot)
+                name, fragments = "all", self._face.everything(page.desk)
+            case VisibleChange(logged, news):
+                seq = logged.seq
+                page.put(news)
+                name, fragments = "some", self._face.changed(news, page.desk)
+            case Bookmark(seq, now):
+                return Event.of("beat", {"now": now})
+            case _:
+                return Event.of("over", {"why": part.why})
+        assert hello is not None  # noqa: S101 - the first part
+        cursor = Cursor(hello.cursor.store, seq, hello.cursor.view)
+        event = Event.of(name, {"now": page.desk.now(), "put": fragments}, cursor)
+        page.sends(event, cursor)
+        return event
+
+    def _hello(self, hello: Hello) -> Mapping[str, Any]:
+        team = self._team()
+        return {
+            "now": hello.now,
+            "resumed": hello.resumed,
+            "team": team.id if isinstance(team, Team) else "",
+            "operator": hello.principal.operator,
+            "challenge": hello.challenge.hex(),
+            "rpc": RPC,
+            "name": hello.principal.name,
+            "device": hello.principal.device_name,
+            "role": hello.principal.role.value,
+            "part": hello.part,
+            "desks_at": hello.desks_at,
+        }
+
+    def _page(self, visit: Visit, name: str) -> OpenPage:
+        """Return a page by the name that it gave itself."""
+        if not _PAGE.fullmatch(name):
+            raise TurnedAwayError(
+                HTTPStatus.BAD_REQUEST, "a page names itself by 16 letters of hex"
+            )
+        key = visit.session.passkey, name
+        page = self._pages.get(key) or OpenPage(monotonic)
+        self._pages[key] = page
+        return page
+
+    # A whole card.
+
+    async def card(self, visit: Visit) -> web.StreamResponse:
+        """Send a whole card as it is now, with what its agent last said."""
+        number, page = (
+            self._asked_card(visit),
+            self._page(visit, visit.request.query.get("page", "")),
+        )
+        with self._service.open(visit.caller()) as call:
+            if not isinstance(call, OpenCall):
+                return self.refusal(call)
+            card = await self._service.card(call, number)
+            if isinstance(card, refusals.DeskRefusal):
+                return self.refusal(card)
+            await self._read(call, page, AskContext(number))
+            return self._html(self._whole(card, page))
+
+    def _asked_card(self, visit: Visit) -> int:
+        number = visit.request.query.get("card", "")
+        if not number.isascii() or not number.isdigit() or len(number) > 9:
+            raise TurnedAwayError(HTTPStatus.BAD_REQUEST, "a card has a number")
+        return int(number)
+
+    def _whole(self, card: Card, page: OpenPage) -> str:
+        return self._face.card(card, page.desk, self._service.inputs.seen(card))
+
+    async def _read(self, call: OpenCall, page: OpenPage, ask: Ask) -> str:
+        """Have something read into a page's copy of the news; return why it was not."""
+        asked = SubmittedCommand(ask, Sent(RPC, b""))
+        try:
+            reply = await self._service.carry_out(call, asked)
+        except TimeoutError:
+            return "this took too long to read: try again"
+        if isinstance(reply, refusals.DeskRefusal):
+            return reply.why
+        if reply.read is not None:
+            page.put(reply.read)
+        return reply.outcome.why
+
+    # What a page does.
+
+    async def do(self, visit: Visit) -> web.StreamResponse:
+        """Carry out a call of a page, which a passkey may have signed; answer with its outcome."""
+        posted = await self._posted(visit, MAX_REQUEST)
+        page = self._page(visit, _text(posted, "page"))
+        text = _text(posted, "call")
+        try:
+            raw = text.encode("utf-8")
+            told = json.loads(text)
+        except (ValueError, RecursionError):
+            raise _bad("the call is no JSON") from None
+        if not isinstance(told, dict):
+            raise _bad("the call is no JSON object")
+        asserted = _asserted(posted.get("assertion"), told.get("at"))
+        with self._service.open(visit.caller(asserted)) as call:
+            if not isinstance(call, OpenCall):
+                return self.refusal(call)
+            return await self._carry_out(visit, call, page, told, raw)
+
+    async def _carry_out(
+        self, visit: Visit, call: OpenCall, page: OpenPage, told: Mapping[str, Any], raw: bytes
+    ) -> web.StreamResponse:
+        card = await self._card_of(call, told)
+        if isinstance(card, refusals.DeskRefusal):
+            return self.refusal(card)
+        try:
+            command = self._face.command(told, card, page.desk)
+        except CrabhookError as error:
+            return self.answer(HTTPStatus.UNPROCESSABLE_ENTITY, {"why": str(error)})
+        asked = SubmittedCommand(command, Sent(RPC, raw), _hex(told.get("seen_sha256")))
+        hold = told.get("hold", 0)
+        if not isinstance(hold, int | float) or isinstance(hold, bool) or not 0 <= hold <= 10:
+            raise _bad("an answer is held for 0 to 10 seconds")
+        given: Given | TakenBack
+        if not hold or not isinstance(command, Decide | DecideWithRule):
+            given = await self._service.carry_out(call, asked)
+        else:
+            refusal = await self._service.look_over(call, asked)
+            if refusal is not None:
+                given = refusal
+            else:
+                given = await self._hold(visit, page, asked, call, hold)
+        return self._outcome(given, page)
+
+    async def _card_of(
+        self, call: OpenCall, told: Mapping[str, Any]
+    ) -> Card | refusals.DeskRefusal | None:
+        number = told.get("card")
+        if number is None:
+            return None
+        if not isinstance(number, int) or isinstance(number, bool):
+            raise _bad("a card has a number")
+        return await self._service.card(call, number)
+
+    async def _hold(
+        self,
+        visit: Visit,
+        page: OpenPage,
+        asked: SubmittedCommand,
+        call: OpenCall,
+        seconds: float,
+    ) -> Given | TakenBack:
+        """Hold a decision, which other desks see, and give it then."""
+        command = asked.command
+        assert isinstance(command, Decide | DecideWithRule)  # noqa: S101 - as the caller looked
+        verdict, due = command.decision.verdict, page.desk.now() + seconds
+        held = Claim(command.card, verdict=verdict, due=due)
+        # A claim is another call than the one that was signed, and the session alone may make it.
+        bare = OpenCall(visit.caller())
+        await self._service.carry_out(bare, SubmittedCommand(held, Sent(RPC, b"")))
+
+        async def give() -> Given:
+            return await self._service.carry_out(call, asked)
+
+        given = await self._held.give(visit.session.passkey, command.id, seconds, give)
+        let_go = Claim(command.card, release=True, verdict=verdict)
+        await self._service.carry_out(bare, SubmittedCommand(let_go, Sent(RPC, b"")))
+        return given
+
+    async def take_back(self, visit: Visit) -> web.StreamResponse:
+        """Take an answer back that is still held."""
+        posted = await self._posted(visit)
+        taken = self._held.take_back(visit.session.passkey, _text(posted, "id"))
+        if taken is None:
+            return self.answer(HTTPStatus.NOT_FOUND, {"why": "no such answer is held here"})
+        if not taken:
+            return self.answer(HTTPStatus.CONFLICT, {"why": "it was given already"})
+        return self.answer(HTTPStatus.OK, {"taken_back": True})
+
+    def _outcome(self, given: Given | TakenBack, page: OpenPage) -> web.StreamResponse:
+        """Answer with what became of a command."""
+        if given is TAKEN_BACK or isinstance(given, TakenBack):
+            return self.answer(HTTPStatus.OK, {"taken_back": True})
+        if isinstance(given, refusals.DeskRefusal):
+            return self.refusal(given)
+        outcome = given.outcome
+        match outcome:
+            case Done():
+                return self.answer(HTTPStatus.OK, {"done": True})
+            case TooLate(why, by):
+                name = by.name if isinstance(by, Operator) else ""
+                return self.answer(HTTPStatus.CONFLICT, {"why": why, "late": True, "by": name})
+            case Stale(why):
+                changed = self._whole(given.card, page) if given.card else ""
+                value = {"why": why, "changed": True, "card": changed}
+                return self.answer(HTTPStatus.CONFLICT, value)
+        return self.answer(HTTPStatus.UNPROCESSABLE_ENTITY, {"why": outcome.why})
+
+    # What a page has read for it.
+
+    async def ask(self, visit: Visit) -> web.StreamResponse:
+        """Have something read, and answer with what it changes on the page."""
+        posted = await self._posted(visit, MAX_REQUEST)
+        page = self._page(visit, _text(posted, "page"))
+        with self._service.open(visit.caller()) as call:
+            if not isinstance(call, OpenCall):
+                return self.refusal(call)
+            command = await self._asking(call, posted, page)
+            if isinstance(command, refusals.DeskRefusal):
+                return self.refusal(command)
+            reply = await self._service.carry_out(call, SubmittedCommand(command, Sent(RPC, b"")))
+            if isinstance(reply, refusals.DeskRefusal):
+                return self.refusal(reply)
+            if reply.read is None:
+                return self.answer(HTTPStatus.UNPROCESSABLE_ENTITY, {"why": reply.outcome.why})
+            page.put(reply.read)
+            put: list[Fragment] = list(self._face.changed(reply.read, page.desk))
+            return self.answer(HTTPStatus.OK, {"put": put})
+
+    async def _asking(
+        self, call: OpenCall, posted: Mapping[str, Any], page: OpenPage
+    ) -> Command | refusals.DeskRefusal:
+        what = _text(posted, "ask")
+        if what == "history":
+            return AskHistory(_number(posted, "before"))
+        if what == "entry":
+            return AskEntry(_number(posted, "entry"))
+        if what == "offers":
+            denies = posted.get("denies") is True
+            return AskOffers(_number(posted, "card"), _number(posted, "entry"), denies)
+        if what == "objections":
+            told = posted.get("call")
+            if not isinstance(told, dict):
+                raise _bad("the call is no JSON object")
+            card = await self._card_of(call, told)
+            if isinstance(card, refusals.DeskRefusal):
+                return card
+            command = self._face.command(told, card, page.desk)
+            if not isinstance(command, Decide):
+                raise _bad("only a decision has objections")
+            return AskObjections(command.card, command.decision)
+        raise _bad("there is no such thing to ask for")
+
+    async def beat(self, visit: Visit) -> web.StreamResponse:
+        """Note whether a page is looked at."""
+        posted = await self._posted(visit)
+        page = self._page(visit, _text(posted, "page"))
+        page.visible_until = monotonic() + VISIBLE_FOR if posted.get("visible") is True else 0.0
+        return web.Response(status=HTTPStatus.NO_CONTENT, headers=self._headers)
+
+    # Bodies and answers.
+
+    async def _posted(self, visit: Visit, most: int = SMALL) -> Mapping[str, Any]:
+        return await posted(visit.request, most)
+
+    def _html(self, text: str) -> web.Response:
+        headers = {**self._headers, "Content-Type": "text/html; charset=utf-8"}
+        return web.Response(body=text.encode("utf-8", "replace"), headers=headers)
+
+    def answer(self, status: HTTPStatus, value: Mapping[str, Any]) -> web.Response:
+        """Return an answer in JSON."""
+        headers = {**self._headers, "Content-Type": "application/json"}
+        return web.Response(status=status, body=json.dumps(value).encode("ascii"), headers=headers)
+
+    def refusal(self, refusal: refusals.DeskRefusal) -> web.Response:
+        """Return the answer of a call that was refused."""
+        value: dict[str, Any] = {"why": refusal.why}
+        if isinstance(refusal, refusals.NeedsPresence):
+            value["needs"] = "assertion"
+        if isinstance(refusal, refusals.StandsBy):
+            value["desks_at"] = refusal.desks_at
+        return self.answer(STATUS[type(refusal)], value)
+
+
+async def _write(response: web.StreamResponse, event: Event) -> None:
+    try:
+        async with asyncio.timeout(WRITE_WITHIN):
+            await response.write(event.encoded)
+    except TimeoutError:
+        raise ConnectionAbortedError("the page does not read") from None
+
+
+async def posted(request: web.BaseRequest, most: int = SMALL) -> Mapping[str, Any]:
+    """Return what a page posted; raises TurnedAwayError for anything but a JSON object."""
+    try:
+        value = json.loads(await read(request, most))
+    except (ValueError, RecursionError):
+        raise _bad("the body is no JSON") from None
+    if not isinstance(value, dict):
+        raise _bad("the body is no JSON object")
+    return value
+
+
+def _bad(words: str) -> TurnedAwayError:
+    return TurnedAwayError(HTTPStatus.BAD_REQUEST, words)
+
+
+def _text(posted: Mapping[str, Any], name: str) -> str:
+    value = posted.get(name)
+    if not isinstance(value, str):
+        raise _bad(f"{name} must be a text")
+    return value
+
+
+def _number(posted: Mapping[str, Any], name: str) -> int:
+    value = posted.get(name, 0)
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 1 << 53:
+        raise _bad(f"{name} must be a number")
+    return value
+
+
+def _hex(value: object) -> bytes:
+    try:
+        return bytes.fromhex(value) if isinstance(value, str) else b""
+    except ValueError:
+        raise _bad("seen_sha256 must be hexadecimal") from None
+
+
+def _asserted(assertion: object, at: object) -> Asserted | None:
+    """Return the assertion that came with a call, and when it was asked for."""
+    if assertion is None:
+        return None
+    if not isinstance(at, int | float) or isinstance(at, bool):
+        raise _bad("a signed call says when it was asked for")
+    try:
+        return Asserted(float(at), Assertion.from_json(assertion))
+    except PasskeyError as error:
+        raise _bad(str(error)) from None

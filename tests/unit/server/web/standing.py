@@ -1,0 +1,149 @@
+"""A web desk that stands for a test, with a face that shows numbers alone."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import aiohttp
+
+from crabhook.desk.commands import BARE_DENIAL, Command, Decide, Steer
+from crabhook.model.actor import Role
+from crabhook.model.card import Card
+from crabhook.model.decision import Decision, Verdict
+from crabhook.model.errors import CrabhookError
+from crabhook.server.operators.service import OperatorService
+from crabhook.server.web.face import Asset, Fragment
+from crabhook.server.web.listener import WebOpening, open_web
+from crabhook.team.membership import Member, Scope, Team
+from tests.support.authenticator import Authenticator
+from tests.support.desk import PlayedDesk
+from tests.support.sitting import call
+from tests.support.web_page import WebPage
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Mapping, Sequence
+
+    from crabhook.desk.replica import Replica
+    from crabhook.desk.updates import News
+
+HOST = "crabhook.localhost"
+
+
+class Numbers:
+    """A face that shows the numbers of the cards, and takes verdicts."""
+
+    assets: Mapping[str, Asset] = {"desk.js": Asset(b"//" * 600, "text/javascript")}
+
+    def document(self, name: str) -> str:
+        return f"<!doctype html><title>{name}</title>"
+
+    def everything(self, desk: Replica) -> Sequence[Fragment]:
+        return [Fragment(f"row-{card.number}", "waits") for card in desk.waiting()]
+
+    def changed(self, news: News, desk: Replica) -> Sequence[Fragment]:
+        if not isinstance(news, Card):
+            return []
+        assert desk.card(news.number) is news
+        return [Fragment(f"row-{news.number}", news.state.value)]
+
+    def card(self, card: Card, desk: Replica, seen: bytes) -> str:
+        around = desk.around(card.number)
+        return f"{card.number} {card.revision} {seen.hex()} {around is not None}"
+
+    def command(self, told: Mapping[str, Any], card: Card | None, _desk: Replica) -> Command:
+        if told["act"] == "note":
+            return Steer("s", told["words"], id=told["id"])
+        if told["act"] not in ("allow", "deny"):
+            raise CrabhookError("there is no such act")
+        assert card is not None
+        decision = Decision(Verdict(told["act"]), BARE_DENIAL if told["act"] == "deny" else "")
+        return Decide(card.number, told["seen"], decision, id=told["id"])
+
+
+@dataclass
+class Standing:
+    """The desk, its server, and its people, each with a passkey."""
+
+    server: PlayedDesk
+    port: int
+    http: aiohttp.ClientSession
+    keys: Mapping[str, Authenticator]
+    notices: list[str]
+    house: House
+
+    @property
+    def origin(self) -> str:
+        return f"http://{HOST}:{self.port}"
+
+    def page(self, who: str = "dee") -> WebPage:
+        return WebPage(self.http, self.origin, self.keys[who])
+
+    async def signed_in(self, who: str = "dee") -> WebPage:
+        page = self.page(who)
+        assert (await page.sign_in()).status == 200
+        return page
+
+    def told(self, number: int = 1, act: str = "allow", **other: Any) -> dict[str, Any]:
+        card = self.server.card(number)
+        assert card is not None
+        seen = self.house.service.inputs.seen(card).hex()
+        return {
+            "act": act,
+            "card": number,
+            "seen": card.revision,
+            "seen_sha256": seen,
+            **other,
+        }
+
+
+@dataclass
+class House:
+    """A server with a team: ann may all, dee decides, vic looks."""
+
+    server: PlayedDesk = field(default_factory=PlayedDesk)
+
+    def __post_init__(self) -> None:
+        roles = {"ann": Role.ADMIN, "dee": Role.DECIDER, "vic": Role.VIEWER}
+        self.keys = {name: Authenticator(rp=HOST) for name in roles}
+        members = (
+            Member(f"o-{name}", name, roles[name], Scope(), passkeys=(key.passkey(name),))
+            for name, key in self.keys.items()
+        )
+        self.team = Team("t", "ours", 1, tuple(members))
+        self.service = OperatorService(self.server.runner, lambda: self.team)
+        self.server.ask(call(cwd="/shop"))
+
+
+@asynccontextmanager
+async def standing(*names: str) -> AsyncIterator[Standing]:
+    """Open a web desk on a free port; one call waits there."""
+    house, notices = House(), list[str]()
+    opening = WebOpening("127.0.0.1:0", names, complain=notices.append)
+    async with open_web(opening, house.service, lambda: house.team, Numbers()) as at:
+        port = at.address.port
+        for key in house.keys.values():
+            key.origin = f"http://{HOST}:{port}"
+        # Names below localhost lead to this machine without a resolver, as in browsers.
+        connector = aiohttp.TCPConnector(resolver=_Loopback())
+        jar = aiohttp.DummyCookieJar()
+        async with aiohttp.ClientSession(connector=connector, cookie_jar=jar) as http:
+            yield Standing(house.server, port, http, house.keys, notices, house)
+
+
+class _Loopback(aiohttp.abc.AbstractResolver):
+    async def resolve(self, host: str, port: int = 0, family: Any = 0) -> list[Any]:
+        return [
+            {
+                "hostname": host,
+                "host": "127.0.0.1",
+                "port": port,
+                "family": family or 2,
+                "proto": 0,
+                "flags": 0,
+            }
+        ]
+
+    async def close(self) -> None:
+        pass
