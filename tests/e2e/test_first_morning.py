@@ -121,7 +121,7 @@ class Morning:
         for block in blocks[1:]:
             command, _, output = block.partition("\n")
             self.tried.append(command)
-            if command == "crabhook serve":
+            if command == "crabhook":
                 desk = Terminal(command.split(), self._environment, columns=110, rows=40)
                 self._places["At the desk"] = desk
             elif command == "claude":

@@ -52,7 +52,7 @@ def test_the_agent_of_the_demo_does_as_it_is_told_and_the_end_tells_of_it(home: 
         assert "crabhook: 1 allowed · 1 denied." in shown
         assert "1 request still waited." in shown
         assert "crabhook install claude" in shown
-        assert "crabhook serve" in shown
+        assert "to decide:      crabhook" in shown
         terminal.type("j")
         terminal.key("Enter")
         terminal.wait_for('"permissionDecisionReason": "keep build"')

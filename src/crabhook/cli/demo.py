@@ -62,7 +62,7 @@ def _end(summary: Iterator[str], answers_read: list[Read]) -> None:
 GO_ON = (
     "",
     "With your own agent:  crabhook install claude   (or codex, gemini)",
-    "then, to decide:      crabhook serve",
+    "then, to decide:      crabhook",
     "",
 )
 TITLE = "demo: the agent is a script"

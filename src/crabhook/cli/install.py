@@ -251,8 +251,11 @@ def _reached(it: str, what: str) -> str:
 
 
 def _serve(installation: Installation) -> str:
-    """Return the command that listens where the hooks ask; FILE are the files of TLS."""
-    words = ["crabhook", "serve"]
+    """Return the command that listens where the hooks ask; FILE are the files of TLS.
+
+    Where it takes no options that is `crabhook` alone, as README and the help have it.
+    """
+    words: list[str] = []
     sent = served(installation.url) if installation.url is not None else ()
     address = _asked(installation)
     if beyond := _beyond(address):
@@ -261,7 +264,8 @@ def _serve(installation: Installation) -> str:
         words += ["--listen", str(address)]
     if (beyond or installation.tls_ca) and _FILES[0] not in sent:
         words += _FILES
-    return shlex.join([*words, *sent])
+    options = [*words, *sent]
+    return shlex.join(["crabhook", "serve", *options]) if options else "crabhook"
 
 
 def _beyond(address: Address | None) -> TcpAddress | None:

@@ -54,7 +54,7 @@ def test_install_writes_the_companion_for_the_user(
     assert found["args"][5:] == ["--companion", "--server", server, "--wait", "86430"]
     assert found["timeout"] == 86_460
     said = capsys.readouterr()
-    for word in (str(path), f"{len(hooks)} events", "first answer wins", "crabhook serve"):
+    for word in (str(path), f"{len(hooks)} events", "first answer wins", "run `crabhook` in"):
         assert word in said.out
     assert said.err == ""
 
