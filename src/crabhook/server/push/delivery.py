@@ -18,7 +18,6 @@ WITHIN = 10.0  # seconds for a service to answer
 AT_ONCE = 8  # messages that are under way
 
 LONGEST_REST = 3600.0  # seconds that a service's Retry-After is heeded
-_SECONDS = 60.0  # to wait where a service is in trouble and names no time
 _SHORT = 120  # letters of a service's own words
 
 
@@ -32,7 +31,10 @@ class Fate(StrEnum):
 
 
 class ServiceAnswer(NamedTuple):
-    """What became of a message, why in words, and after how many seconds to try again."""
+    """What became of a message, and why in words.
+
+    `again`: after how many seconds the service wants to be tried again; 0 where it names none.
+    """
 
     fate: Fate
     why: str = ""
@@ -99,9 +101,9 @@ class Carrier:
                 words = (await reply.content.read(_SHORT)).decode("utf-8", "replace")
                 return answer_of(reply.status, reply.headers.get("Retry-After", ""), words)
         except TimeoutError:
-            return ServiceAnswer(Fate.LATER, f"it did not answer in {WITHIN:g} s", _SECONDS)
+            return ServiceAnswer(Fate.LATER, f"it did not answer in {WITHIN:g} s")
         except (ClientError, OSError, ValueError) as error:
-            return ServiceAnswer(Fate.LATER, f"no way to it: {error}"[:_SHORT], _SECONDS)
+            return ServiceAnswer(Fate.LATER, f"no way to it: {error}"[:_SHORT])
 
 
 def answer_of(status: int, retry_after: str = "", words: str = "") -> ServiceAnswer:
@@ -118,5 +120,6 @@ def answer_of(status: int, retry_after: str = "", words: str = "") -> ServiceAns
 
 def _rest(retry_after: str) -> float:
     """Return the seconds of a `Retry-After`; a date in it is rare, and not read."""
-    seconds = float(retry_after) if retry_after.isascii() and retry_after.isdigit() else _SECONDS
-    return min(max(seconds, 1.0), LONGEST_REST)
+    if not (retry_after.isascii() and retry_after.isdigit()):
+        return 0.0
+    return min(max(float(retry_after), 1.0), LONGEST_REST)

@@ -72,7 +72,9 @@ class ServerKey:
 
     def mac(self, text: str) -> str:
         """Return what proves that a text is ours, to whoever holds this key."""
-        return to_base64url(hmac.digest(self._for_tokens, text.encode(), "sha256")[:16])
+        return to_base64url(
+            hmac.digest(self._for_tokens, text.encode("utf-8", "replace"), "sha256")[:16]
+        )
 
 
 def _part(content: object) -> str:

@@ -1,0 +1,360 @@
+"""Calls people by their phones: `Push` is what a web desk's routes and its server have of it.
+
+`Waking` decides who is called. Here the messages go out, each phone's on its own: a service that is
+slow or in trouble holds up no other. Each phone is kept up to date: when a card ends that its
+notification names, a quiet message replaces that.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from hmac import compare_digest
+from pathlib import Path
+from time import time
+
+from crabhook.datatypes import Bounded
+from crabhook.desk.updates import News, Snapshot
+from crabhook.model.actor import OWNER, Role
+from crabhook.model.card import Card
+from crabhook.model.errors import CrabhookError
+from crabhook.server.core.attendance import Attendance
+from crabhook.server.core.runner import Runner
+from crabhook.server.operators.rights import target_of
+from crabhook.server.push import message
+from crabhook.server.push.delivery import Carrier, Fate, PushMessage, ServiceAnswer
+from crabhook.server.push.endpoints import Services
+from crabhook.server.push.server_key import ServerKey
+from crabhook.server.push.subscriptions import GoneSubscription, Subscription, Subscriptions
+from crabhook.server.push.waking import Waking
+from crabhook.team.membership import Principal, Team, TeamRefusal
+
+_LOG = logging.getLogger(__name__)
+
+LOOK_EVERY = 1.0  # seconds between two looks while anything waits
+VISIBLE_FOR = 25.0  # seconds that a page counts as looked at after its last heartbeat
+AT_TERMINAL_FOR = (
+    300.0  # seconds that a terminal counts as looked at after its person did something
+)
+QUIETLY_APART = 5.0  # seconds at least between two quiet messages to a phone
+FIRST_REST, LONGEST_REST = 5.0, 60.0  # seconds to wait for a service in trouble
+TOKEN_FOR = 24 * 3600  # seconds that a message's token counts
+PAGES_KEPT = 256
+
+KEY, SUBSCRIPTIONS = "key.pem", "subscriptions.json"
+"""The files in the folder."""
+
+
+@dataclass(slots=True)
+class _PhoneState:
+    """What goes on with one phone: the cards that its notification names, and what it is owed.
+
+    `owed`: a call. `busy`: a message is under way. After `tries` in vain it rests.
+    """
+
+    shows: frozenset[int] = frozenset()
+    owed: bool = False
+    busy: bool = False
+    tries: int = 0
+    rests_until: float = 0.0
+    quiet_until: float = 0.0
+
+    def is_out_of_date(self, cards: Sequence[Card], now: float) -> bool:
+        """Whether to send a message, where its person was called for these cards."""
+        if self.owed and cards:
+            return True
+        return now >= self.quiet_until and bool(self.shows - {card.number for card in cards})
+
+    def take(self, answer: ServiceAnswer, cards: Sequence[Card], now: float) -> None:
+        """Note what became of the message about these cards."""
+        self.busy = False
+        if answer.fate is Fate.LATER:
+            wait = answer.again or min(FIRST_REST * 2**self.tries, LONGEST_REST)
+            self.tries, self.rests_until = self.tries + 1, now + wait
+            return
+        self.owed, self.tries = False, 0
+        accepted = answer.fate is Fate.ACCEPTED
+        self.shows = frozenset(card.number for card in cards if accepted)
+        self.quiet_until = now + QUIETLY_APART
+
+
+class Push:
+    """The people's phones, and what they are told.
+
+    `folder` has the key and the subscriptions, `team` returns who is in it, `after` is how many
+    seconds a card waits before anybody is called. Raises ServerKeyError, SubscriptionError.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        services: Services,
+        team: Callable[[], Team | TeamRefusal],
+        after: float,
+    ) -> None:
+        self._key = ServerKey.in_file(folder / KEY)
+        self._kept = Subscriptions(folder / SUBSCRIPTIONS, services)
+        self._kept.load()
+        self._team, self._waking = team, Waking(after)
+        self._every = min(LOOK_EVERY, after)
+        self._states: dict[str, _PhoneState] = {}
+        # By person, passkey and page: until when it counts as looked at.
+        self._pages: Bounded[tuple[str, str, str], float] = Bounded(PAGES_KEPT)
+        self._runner: Runner | None = None
+        self._stop: Callable[[], object] = lambda: None
+        self._news = asyncio.Event()
+
+    def __repr__(self) -> str:
+        return f"<Push {self._kept!r} {self._waking!r}>"
+
+    # For the routes of the page.
+
+    @property
+    def public_key(self) -> str:
+        """The `applicationServerKey` for a page's subscription, in base64url."""
+        return self._key.public
+
+    def subscribe(self, person: str, passkey: str, sent: object, page: str) -> Subscription:
+        """Take a `PushSubscription.toJSON()` of a person's page, by the origin of that page.
+
+        Raises CrabhookError with the reason for one that cannot be used.
+        """
+        made = self._kept.add(person, passkey, sent, page, time())
+        self._news.set()
+        return made
+
+    def forget(self, person: str, url: str) -> None:
+        """Forget a person's subscription by its address, as when push is turned off."""
+        for subscription in self._kept.of(person):
+            if subscription.url == url:
+                self._kept.forget(subscription.id)
+        self._news.set()
+
+    def phones(self, person: str) -> tuple[Subscription, ...]:
+        """Return the person's subscriptions, with what became of the last message to each."""
+        return self._kept.of(person)
+
+    def gone(self, person: str) -> tuple[GoneSubscription, ...]:
+        """Return the person's subscriptions that ended by themselves."""
+        return self._kept.gone(person)
+
+    def looks(self, person: str, passkey: str, page: str) -> None:
+        """Take a heartbeat: a person looks at a page now. `page` is any name of it."""
+        self._pages[person, passkey, page] = self._now() + VISIBLE_FOR
+        for subscription in self._kept.of(person):
+            if subscription.passkey == passkey:
+                # The page shows what waits, and takes the notification away.
+                self._states[subscription.id] = _PhoneState()
+
+    def looks_away(self, person: str, passkey: str, page: str) -> None:
+        """Take that a page was hidden or closed."""
+        self._pages.pop((person, passkey, page), None)
+        self._news.set()
+
+    def reported(self, token: str) -> bool:
+        """Take a worker's report that a message was shown; False for a token that is not ours."""
+        if (subscription := self._of_token(token)) is None:
+            return False
+        self._kept.note(subscription.id, shown=int(time()), trouble="")
+        self._news.set()
+        return True
+
+    def closed(self, token: str) -> bool:
+        """Take that the person closed a notification, as by its "Deny"."""
+        if (subscription := self._of_token(token)) is None:
+            return False
+        self._states[subscription.id] = _PhoneState()
+        return True
+
+    def later(self, token: str) -> bool:
+        """Call the token's person again for what waits then, after a while."""
+        if (subscription := self._of_token(token)) is None:
+            return False
+        self._waking.later(subscription.person, self._now())
+        return self.closed(token)
+
+    async def test(self, person: str) -> list[tuple[Subscription, ServiceAnswer]]:
+        """Send a message to each phone of a person; return what each service answered."""
+        async with Carrier.opened(self._key) as carrier:
+            sends = (self._test(carrier, phone) for phone in self._kept.of(person))
+            return list(await asyncio.gather(*sends))
+
+    async def _test(
+        self, carrier: Carrier, phone: Subscription
+    ) -> tuple[Subscription, ServiceAnswer]:
+        answer = await self._bring(carrier, phone, message.trial(self._addressee(phone)))
+        return phone, answer
+
+    # For the server.
+
+    def follow(self, runner: Runner) -> None:
+        """Hear of cards from this runner from now on."""
+        self._stop()
+        self._runner = runner
+        self._stop = runner.listen(self._hear)
+
+    def _hear(self, news: News) -> None:
+        self._waking.hear(news)
+        if isinstance(news, Snapshot | Card):
+            self._news.set()
+
+    async def keep(self) -> None:
+        """Call people while cards wait, and keep the file, until cancelled."""
+        try:
+            async with Carrier.opened(self._key) as carrier, asyncio.TaskGroup() as sends:
+                while True:
+                    self._news.clear()
+                    try:
+                        self._look(carrier, sends)
+                        await self._save()
+                    except Exception:  # noqa: BLE001 - a fault here must not end all later calls
+                        _LOG.exception("a look at who is to be called failed")
+                    await self._pause()
+        finally:
+            self._stop()
+            await self._save()
+
+    async def _pause(self) -> None:
+        """Wait for news; no longer than a look's time while anything is to be looked at."""
+        busy = self._waking.anything_waits or any(state.shows for state in self._states.values())
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._every if busy and len(self._kept) else None):
+                await self._news.wait()
+        # Many changes at once are one look.
+        await asyncio.sleep(min(self._every, 0.05))
+
+    async def _save(self) -> None:
+        if self._kept.changed:
+            content = self._kept.content()
+            try:
+                await asyncio.to_thread(self._kept.write, content)
+            except CrabhookError as error:
+                self._warn(f"which phones are called is not kept: {error}")
+
+    # Who is called.
+
+    def _look(self, carrier: Carrier, sends: asyncio.TaskGroup) -> None:
+        runner = self._runner
+        if runner is None or runner.elsewhere:
+            return
+        now, principals = self._now(), self._principals()
+        visible = partial(self._is_visible, runner.attendance)
+        called = self._waking.look(now, principals, visible, partial(_may_decide, principals))
+        for phone in self._kept:
+            state = self._states.setdefault(phone.id, _PhoneState())
+            state.owed = (state.owed or phone.person in called) and not visible(phone.person)
+            if phone.person in principals and not state.busy and now >= state.rests_until:
+                cards = self._waking.called_for(phone.person)
+                if state.is_out_of_date(cards, now):
+                    state.busy = True
+                    sends.create_task(self._tell(carrier, phone, state, cards))
+        for name in self._states.keys() - {phone.id for phone in self._kept}:
+            del self._states[name]
+
+    def _principals(self) -> dict[str, Principal]:
+        """Return the people with phones whose passkeys are in the team."""
+        team = self._team()
+        if isinstance(team, TeamRefusal):
+            return {}
+        whose = {(kept.person, kept.passkey) for kept in self._kept}
+        identified = (team.by_passkey(*each, time()) for each in sorted(whose))
+        return {each.operator: each for each in identified if isinstance(each, Principal)}
+
+    def _is_visible(self, attendance: Attendance, person: str) -> bool:
+        """Whether a person looks at a page, or is at a terminal and did something lately."""
+        now = self._now()
+        if any(who == person and until > now for (who, *_), until in self._pages.items()):
+            return True
+        acted_at, ids = self._waking.acted_at(person), (person, *self._at_own_terminal(person))
+        return any(
+            now < max(desk.since, acted_at) + AT_TERMINAL_FOR
+            for desk in attendance.attached()
+            # Any program can attach with a closing key.
+            if not desk.closing and desk.by.id in ids
+        )
+
+    def _at_own_terminal(self, person: str) -> tuple[str, ...]:
+        """Return a person's id at the server's own terminal, which is the team's founder's."""
+        team = self._team()
+        founded = isinstance(team, Team) and team.members[:1] and team.members[0].id == person
+        return (OWNER.id,) if founded else ()
+
+    # What a phone is told.
+
+    async def _tell(
+        self, carrier: Carrier, phone: Subscription, state: _PhoneState, cards: tuple[Card, ...]
+    ) -> None:
+        """Tell a phone which cards wait."""
+        calls = state.owed and bool(cards)
+        try:
+            content = message.waiting(cards, self._addressee(phone), self._now(), calls=calls)
+            answer = await self._bring(carrier, phone, content)
+        except Exception:  # noqa: BLE001 - a fault with one phone must not end the calls of others
+            _LOG.exception("a phone was not called")
+            answer = ServiceAnswer(Fate.REFUSED)
+        state.take(answer, cards, self._now())
+        self._news.set()
+
+    async def _bring(
+        self, carrier: Carrier, phone: Subscription, content: PushMessage
+    ) -> ServiceAnswer:
+        """Send a message, and keep what became of it."""
+        try:
+            endpoint = self._kept.endpoint(phone)
+            answer = await carrier.bring(content, endpoint, phone.keys, time())
+        except CrabhookError as error:
+            answer = ServiceAnswer(Fate.REFUSED, str(error))
+        match answer.fate:
+            case Fate.ACCEPTED:
+                self._kept.note(phone.id, accepted=int(time()), trouble="")
+            case Fate.GONE:
+                self._kept.lose(phone.id, time())
+                self._warn(
+                    f"a phone of {self._name(phone)} is not called any more, for its push service "
+                    f"says so ({answer.why}): turn notifications on again on its page"
+                )
+            case _:
+                if not phone.trouble:
+                    self._warn(f"a phone of {self._name(phone)} cannot be called: {answer.why}")
+                self._kept.note(phone.id, trouble=answer.why)
+        return answer
+
+    def _name(self, phone: Subscription) -> str:
+        team = self._team()
+        members = team.members if isinstance(team, Team) else ()
+        return next((member.name for member in members if member.id == phone.person), phone.person)
+
+    def _warn(self, text: str) -> None:
+        if self._runner is not None:
+            self._runner.warn(text, alarm=False)
+
+    def _now(self) -> float:
+        return self._runner.now() if self._runner is not None else 0.0
+
+    # Tokens: they need no memory, so another process of ours can send a message too.
+
+    def _addressee(self, phone: Subscription) -> message.Addressee:
+        return addressee(self._key, phone, time())
+
+    def _of_token(self, token: str) -> Subscription | None:
+        name, at, mac = (*token.split("."), "", "")[:3]
+        if not compare_digest(
+            mac.encode("utf-8", "replace"), self._key.mac(f"{name}.{at}").encode()
+        ):
+            return None
+        fresh = at.isdigit() and abs(time() - int(at)) < TOKEN_FOR
+        return self._kept.get(name) if fresh else None
+
+
+def addressee(key: ServerKey, phone: Subscription, now: float) -> message.Addressee:
+    """Return where a message's phone has its page, and the token that it shows."""
+    about = f"{phone.id}.{int(now)}"
+    return message.Addressee(phone.page, f"{about}.{key.mac(about)}")
+
+
+def _may_decide(principals: dict[str, Principal], person: str, card: Card) -> bool:
+    principal = principals[person]
+    within = principal.scope.everything or principal.scope.takes_in(target_of(card))
+    return within and principal.role.includes(Role.DECIDER)

@@ -1,0 +1,203 @@
+"""The phones that are called: whose they are, and what became of the last message to each.
+
+They are kept in one file, its owner's alone: who has an address and the server's key can call that
+phone. A subscription is bound to a passkey, and ends with it.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import asdict, fields, replace
+from pathlib import Path
+from secrets import token_hex
+from typing import Any, TypeVar
+
+from crabhook.datatypes import frozen
+from crabhook.model.errors import CrabhookError
+from crabhook.safe_open import read_own, write_own
+from crabhook.server.push.endpoints import Endpoint, Services
+from crabhook.server.push.sealing import BrowserKeys
+
+OF_PASSKEY = 8  # browsers; a passkey may be copied to a person's other devices
+OF_PERSON = 32
+IN_ALL = 1024
+GONE_KEPT = 32  # that took no messages any more
+_LARGEST = 4 << 20  # bytes of the file
+_LONGEST = 256  # letters of a text in a subscription
+
+
+class SubscriptionError(CrabhookError):
+    """A subscription that cannot be taken, or its file."""
+
+
+@frozen
+class Subscription:
+    """A browser that takes messages for a person; times are seconds since 1970, 0 for never.
+
+    `page` is the origin of the page that it shows. `accepted`: when its push service last took a
+    message. `shown`: when it last reported one as shown, which not every phone can. `trouble`: what
+    went wrong the last time.
+    """
+
+    id: str
+    person: str
+    passkey: str
+    page: str
+    url: str
+    p256dh: str
+    auth: str
+    since: int
+    accepted: int = 0
+    shown: int = 0
+    trouble: str = ""
+
+    def __repr__(self) -> str:
+        return f"<Subscription {self.id} of {self.person}>"
+
+    @property
+    def keys(self) -> BrowserKeys:
+        """The keys to seal with; raises SealingError."""
+        return BrowserKeys.parse(self.p256dh, self.auth)
+
+
+@frozen
+class GoneSubscription:
+    """A subscription that was forgotten, since its browser took no messages any more."""
+
+    person: str
+    passkey: str
+    service: str
+    at: int
+
+
+T = TypeVar("T", Subscription, GoneSubscription)
+
+
+class Subscriptions:
+    """The subscriptions in a file; a change is in it once `save` was called."""
+
+    def __init__(self, path: Path, services: Services) -> None:
+        self._path, self._services = path, services
+        self._by_id: dict[str, Subscription] = {}
+        self._gone: list[GoneSubscription] = []
+        self.changed = False
+
+    def __repr__(self) -> str:
+        return f"<Subscriptions {len(self._by_id)}>"
+
+    def __iter__(self) -> Iterator[Subscription]:
+        return iter(tuple(self._by_id.values()))
+
+    def __len__(self) -> int:
+        return len(self._by_id)
+
+    def load(self) -> None:
+        """Read the file, if there is one; raises SubscriptionError."""
+        try:
+            written = json.loads(read_own(self._path, _LARGEST))
+            kept = [_read(Subscription, entry) for entry in written["subscriptions"]]
+            gone = [_read(GoneSubscription, entry) for entry in written["gone"]]
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise SubscriptionError(f"{self._path} cannot be read: {error.strerror}") from error
+        except (ValueError, KeyError, TypeError, RecursionError):
+            raise SubscriptionError(
+                f"{self._path} cannot be read: it is not as we write it"
+            ) from None
+        self._by_id = {subscription.id: subscription for subscription in kept}
+        self._gone = gone
+
+    def content(self) -> bytes:
+        """Return what is to be written, and count as unchanged."""
+        self.changed = False
+        kept, gone = (list(map(asdict, each)) for each in (self._by_id.values(), self._gone))
+        return json.dumps({"subscriptions": kept, "gone": gone}, indent=1).encode()
+
+    def write(self, content: bytes) -> None:
+        """Write the file; raises SubscriptionError."""
+        try:
+            write_own(self._path, content)
+        except OSError as error:
+            raise SubscriptionError(f"{self._path} cannot be written: {error.strerror}") from error
+
+    def of(self, person: str) -> tuple[Subscription, ...]:
+        """Return a person's subscriptions, the first to come first."""
+        return tuple(kept for kept in self if kept.person == person)
+
+    def gone(self, person: str) -> tuple[GoneSubscription, ...]:
+        """Return a person's subscriptions that were forgotten, the last to go last."""
+        return tuple(gone for gone in self._gone if gone.person == person)
+
+    def get(self, name: str) -> Subscription | None:
+        """Return the subscription with this id."""
+        return self._by_id.get(name)
+
+    def endpoint(self, subscription: Subscription) -> Endpoint:
+        """Return where it is sent to; raises EndpointError where that is not allowed any more."""
+        return self._services.endpoint(subscription.url)
+
+    def add(self, person: str, passkey: str, sent: object, page: str, now: float) -> Subscription:
+        """Take a browser's `PushSubscription.toJSON()`; it replaces the one with its address.
+
+        The oldest of too many is forgotten. Raises SubscriptionError, EndpointError, SealingError.
+        """
+        whole = sent if isinstance(sent, Mapping) else {}
+        keys = whole.get("keys")
+        keys = keys if isinstance(keys, Mapping) else {}
+        texts = whole.get("endpoint"), keys.get("p256dh"), keys.get("auth")
+        url, p256dh, auth = (text if isinstance(text, str) else "" for text in texts)
+        if len(p256dh) + len(auth) > _LONGEST:
+            raise SubscriptionError("the keys of a subscription are longer than any browser's")
+        self._services.endpoint(url)
+        new = Subscription(token_hex(8), person, passkey, page, url, p256dh, auth, int(now))
+        _ = new.keys
+        for other in self:
+            if other.url == url:
+                del self._by_id[other.id]
+        self._by_id[new.id] = new
+        self._forget_oldest()
+        self.changed = True
+        return new
+
+    def _forget_oldest(self) -> None:
+        new = next(reversed(self._by_id.values()))
+        of_person = [kept for kept in self if kept.person == new.person]
+        of_passkey = [kept for kept in of_person if kept.passkey == new.passkey]
+        for kept, most in ((of_passkey, OF_PASSKEY), (of_person, OF_PERSON), (list(self), IN_ALL)):
+            for oldest in kept[: max(0, len(kept) - most)]:
+                self._by_id.pop(oldest.id, None)
+
+    def note(self, name: str, **changes: Any) -> Subscription | None:  # noqa: ANN401 - any of its fields
+        """Change a subscription that is still there; return it as it is now."""
+        if (before := self._by_id.get(name)) is None:
+            return None
+        now = replace(before, **changes)
+        self.changed |= now != before
+        self._by_id[name] = now
+        return now
+
+    def forget(self, name: str) -> None:
+        """Forget a subscription whose person does not want it any more."""
+        self.changed |= self._by_id.pop(name, None) is not None
+
+    def lose(self, name: str, now: float) -> None:
+        """Forget a subscription that takes no messages any more, and keep that it went."""
+        if (lost := self._by_id.get(name)) is None:
+            return
+        service = ""
+        with suppress(CrabhookError):
+            service = self.endpoint(lost).service
+        self._gone = [*self._gone, GoneSubscription(lost.person, lost.passkey, service, int(now))]
+        self._gone = self._gone[-GONE_KEPT:]
+        self.forget(name)
+
+
+def _read(kind: type[T], entry: Mapping[str, object]) -> T:
+    """Return an entry of the file; raises TypeError, ValueError."""
+    made: Any = kind(**entry)  # type: ignore[arg-type]
+    for field in fields(made):
+        if type(getattr(made, field.name)) is not field.type:
+            raise ValueError(field.name)
+    entry_read: T = made
+    return entry_read
