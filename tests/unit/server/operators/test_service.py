@@ -1,15 +1,12 @@
 """What desks elsewhere may see and do holds for every transport: here there is none of the real ones.
 
-Calls come by certificate, as gRPC's port has them, and by a toy's sessions.
+Calls come by certificate, as gRPC's port has them; test_passkeys.py has those of a page.
 """
 
 from __future__ import annotations
 
 import asyncio
 import base64
-import json
-import subprocess
-import sys
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -25,9 +22,8 @@ from crabhook.model.decision import Decision, Verdict
 from crabhook.model.order import Order
 from crabhook.remote.inputs import Inputs
 from crabhook.server.metrics.tally import Tally, TurnedAway
-from crabhook.server.operators import authentication, service
+from crabhook.server.operators import authentication, grpc_port, service
 from crabhook.server.operators.authentication import CertificateCaller, Sent, Signature
-from crabhook.server.operators.grpc_port import STATUS
 from crabhook.server.operators.refusals import (
     DeskRefusal,
     Forbidden,
@@ -47,13 +43,12 @@ from crabhook.server.operators.service import (
     Watched,
     Whole,
 )
+from crabhook.server.web import routes
 from crabhook.store.postgres.leader import Leader
 from crabhook.team import membership
 from crabhook.team.membership import Device, Member, Scope, Team, fingerprint_of
-from tests.support import toy_skin
 from tests.support.desk import PlayedDesk
 from tests.support.sitting import call
-from tests.support.toy_skin import Page, SignedIn
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable
@@ -93,7 +88,6 @@ class House:
 
     def __post_init__(self) -> None:
         self.service = OperatorService(self.server.runner, lambda: self.team)  # type: ignore[arg-type]
-        self.page = Page(self.service)
 
     def seen(self, number: int) -> bytes:
         card = self.server.card(number)
@@ -380,71 +374,13 @@ async def test_a_card_is_read_whole_by_who_may_see_it(house: House) -> None:
 # The second skin.
 
 
-def body(**told: Any) -> bytes:
-    return json.dumps({"id": "x", "version": 1, "card": 1, **told}).encode()
-
-
-async def test_a_session_closes_and_opens_by_a_touch_of_this_very_call(house: House) -> None:
-    house.server.ask(call(session_id="other", cwd="/shop"))
-    dee = SignedIn("o-dee", "d-dee")
-    allow = body(do="allow", seen=house.seen(1).hex())
-    status, words = await house.page.post(dee, allow)
-    assert (status, "open the desk" in words) == (403, True)
-    async with aclosing(house.watch("dee")) as watch:
-        hello: Hello = (await parts_of(watch, 1))[0]
-    touch = toy_skin.touch("t", "o-dee", hello.challenge, Sent("POST /do", allow))
-    touched = replace(dee, touch=touch)
-    other = body(do="allow", card=2, seen=house.seen(2).hex())
-    assert await house.page.post(touched, other) == (403, "the touch is of another call")
-    assert await house.page.post(touched, allow) == (200, "Done")
-    assert await house.page.post(touched, allow) == (200, "Done")  # once more, and done once
-    assert len(house.server.decided) == 1
-    card = house.server.card(1)
-    assert card is not None
-    assert card.decided is not None
-    dee_touched = Operator("o-dee", "dee", "dee's", "192.0.2.9", "decider", "signature")
-    assert card.decided.by == dee_touched
-    denied = body(do="deny", card=2, seen=house.seen(2).hex(), id="y")
-    assert await house.page.post(dee, denied) == (200, "Done")
-
-
-async def test_a_page_comes_back_to_its_place_by_the_last_events_id(house: House) -> None:
-    dee = SignedIn("o-dee", "d-dee")
-    async with aclosing(house.page.events(dee)) as events:
-        hello, whole = await parts_of(events, 2)
-    assert hello == "event: hello\ndata: dee\n\n"
-    assert whole.endswith("event: whole\ndata: #1\n\n")
-    last = whole.split("\n")[0].removeprefix("id: ")
-    house.server.ask(call(session_id="later", cwd="/shop"))
-    async with aclosing(house.page.events(dee, last)) as events:
-        hello, change = await parts_of(events, 2)
-    assert change.endswith("event: change\ndata: #2\n\n")
-    async with aclosing(house.page.events(dee, str(Cursor(b"x", 7, b"y")))) as events:
-        kinds = [one.split("\n")[-4].removeprefix("event: ") for one in await parts_of(events, 3)]
-    assert kinds == ["hello", "gap", "whole"]
-    house.revoke("dee")
-    async with aclosing(house.page.events(dee, last)) as events:
-        (end,) = await parts_of(events, 1)
-    assert end.startswith("event: end\ndata: 403 ")
-
-
-async def test_each_refusal_has_its_status_in_each_skin(house: House) -> None:
+def kinds_of(refusal: type[DeskRefusal]) -> set[str]:
     # By name: a class with slots stands beside the one from which it was made.
-    refusals = {refusal.__name__ for refusal in DeskRefusal.__subclasses__()}
-    assert set(STATUS) == set(toy_skin.STATUS)
-    assert {refusal.__name__ for refusal in STATUS} == refusals
-    assert await house.page.get(SignedIn("o-dee", "d-dee"), 9) == (404, "there is no #9 any more")
-    assert (await house.page.get(SignedIn("o-dee", "d-dee"), 1))[0] == 200
-    assert (await house.page.get(SignedIn("o-eve", "d-eve"), 1))[0] == 403
-    assert (await house.page.post(SignedIn("o-dee", "d-dee"), body(do="deny", id="é")))[0] == 400
+    below = (kinds_of(kind) for kind in refusal.__subclasses__())
+    return {refusal.__name__}.union(*below)
 
 
-@pytest.mark.process
-def test_a_skin_without_grpc_loads_none_of_it() -> None:
-    loads = (
-        "import sys, tests.support.toy_skin; print(*{'grpc', 'google.protobuf'} & {*sys.modules})"
-    )
-    ran = subprocess.run(
-        [sys.executable, "-c", loads], capture_output=True, text=True, timeout=SOON, check=True
-    )
-    assert ran.stdout.split() == []
+def test_each_refusal_has_its_status_in_each_skin() -> None:
+    refusals = kinds_of(DeskRefusal) - {"DeskRefusal"}
+    assert {refusal.__name__ for refusal in grpc_port.STATUS} == refusals
+    assert {refusal.__name__ for refusal in routes.STATUS} == refusals
