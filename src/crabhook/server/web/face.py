@@ -1,7 +1,7 @@
 """What a web desk shows, as its port asks for it: the port moves bytes, and draws nothing."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol, TypeAlias
 
 from crabhook.datatypes import frozen
 from crabhook.desk.commands import Command
@@ -9,12 +9,10 @@ from crabhook.desk.replica import Replica
 from crabhook.desk.updates import News
 from crabhook.model.card import Card
 
-
-class Fragment(NamedTuple):
-    """An element of a page, by its id, and its new HTML; none where it goes."""
-
-    id: str
-    html: str
+Fragments: TypeAlias = Sequence[tuple[str, str]]
+"""Elements of a page: the id of each, and its new HTML, none where it goes."""
+Seen: TypeAlias = Callable[[Card], bytes]
+"""Returns what names the inputs of a card as they are shown."""
 
 
 @frozen
@@ -35,14 +33,14 @@ class Face(Protocol):
     def document(self, name: str) -> str:
         """Return a whole document: the `desk`, or the page to `enrol` a device at."""
 
-    def everything(self, desk: Replica) -> Sequence[Fragment]:
+    def everything(self, desk: Replica, seen: Seen) -> Fragments:
         """Return all that the desk shows."""
 
-    def changed(self, news: News, desk: Replica) -> Sequence[Fragment]:
+    def changed(self, news: News, desk: Replica, seen: Seen) -> Fragments:
         """Return what a piece of news changes on the page; `desk` has taken it up."""
 
-    def card(self, card: Card, desk: Replica, seen: bytes) -> str:
-        """Return a whole card as HTML; `seen` names its inputs as they are shown."""
+    def card(self, card: Card, desk: Replica, seen: Seen) -> str:
+        """Return a whole card as HTML."""
 
     def command(self, call: Mapping[str, Any], card: Card | None, desk: Replica) -> Command:
         """Return the command that a posted call gives; raises a CrabhookError with words."""

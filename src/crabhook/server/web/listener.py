@@ -6,26 +6,38 @@ import logging
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import asdict
 from http import HTTPStatus
 from time import monotonic, time
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from aiohttp import web
 
 from crabhook.datatypes import Bounded, frozen
+from crabhook.model.errors import CrabhookError
 from crabhook.server.address import GRACE, HttpAddress, TcpAddress, Tls
 from crabhook.server.http.bodies import read
 from crabhook.server.http.connections import Connections, transport_of
 from crabhook.server.http.listening import HttpListener, ListenerWords, bound_socket, tls_context
 from crabhook.server.http.middleware import TurnedAwayError
 from crabhook.server.operators.service import OperatorService
+from crabhook.server.push.push import Push
 from crabhook.server.watch import ListenerWatch
 from crabhook.server.web.face import Asset, Face
 from crabhook.server.web.guard import HEADERS, BrowserGuard
+from crabhook.server.web.notices import Notices
 from crabhook.server.web.routes import Answer, Pages, Visit, posted
 from crabhook.server.web.sessions import KEPT_FOR, Session, Sessions
 from crabhook.team.membership import Team, TeamRefusal
-from crabhook.team.passkeys import Assertion, PasskeyError, from_text, signed_in, to_text
+from crabhook.team.passkeys import (
+    Assertion,
+    PasskeyError,
+    Registration,
+    from_text,
+    signed_in,
+    to_text,
+)
+from crabhook.team.web_enrolling import PageSide, WrongSecretError
 
 _LOG = logging.getLogger(__name__)
 
@@ -55,6 +67,14 @@ class WebOpening:
     complain: Callable[[str], object] = lambda _text: None
 
 
+class WebParts(NamedTuple):
+    """What a web desk is put together from."""
+
+    face: Face
+    push: Push
+    enrolling: PageSide
+
+
 class Tries:
     """Bounds how often an address may try to sign in or to enrol."""
 
@@ -80,13 +100,15 @@ class WebDesk:
         self,
         service: OperatorService,
         team: Callable[[], Team | TeamRefusal],
-        face: Face,
+        parts: WebParts,
         opening: WebOpening,
     ) -> None:
+        face, push, self._enrolling = parts
         self._team, self._face, self._complain = team, face, opening.complain
         self._guard, self._sessions, self._tries = BrowserGuard(opening.names), Sessions(), Tries()
         self._noticed: Bounded[str, float] = Bounded(64)
-        self.pages = pages = Pages(service, team, face, HEADERS)
+        self.pages = pages = Pages(service, team, face, push)
+        notices = Notices(push, pages)
         self._packed: dict[str, bytes] = {}
         self.connections = Connections(self.answer)
         self._open: Mapping[tuple[str, str], Open] = {
@@ -97,6 +119,8 @@ class WebDesk:
             ("GET", "/session"): self._signed_in,
             ("DELETE", "/session"): self._sign_out,
             ("POST", "/csp"): self._report,
+            ("POST", "/enrol"): self._enrol,
+            ("POST", "/push/report"): notices.report,
         }
         self._signed: Mapping[tuple[str, str], Answer] = {
             ("GET", "/news"): pages.news,
@@ -105,6 +129,10 @@ class WebDesk:
             ("POST", "/take-back"): pages.take_back,
             ("POST", "/ask"): pages.ask,
             ("POST", "/beat"): pages.beat,
+            ("GET", "/push"): notices.told,
+            ("POST", "/push"): notices.subscribe,
+            ("DELETE", "/push"): notices.forget,
+            ("PUT", "/push"): notices.test,
         }
 
     async def answer(self, request: web.BaseRequest) -> web.StreamResponse:
@@ -226,6 +254,31 @@ class WebDesk:
         _set_cookie(response, "", 0)
         return response
 
+    async def _enrol(self, request: web.BaseRequest, _: frozenset[str]) -> web.StreamResponse:
+        """Take a step of a device that joins by an invitation; answer with what it needs next."""
+        value = await posted(request)
+        now, step = time(), value.get("step")
+        if step != "outcome":  # which a page asks for again and again
+            self._tries.take(request.remote or "")
+        try:
+            shown = from_text(value.get("shown"))
+            if step == "begin":
+                return self.pages.answer(HTTPStatus.OK, asdict(self._enrolling.begin(shown, now)))
+            if step == "offer":
+                registration = Registration.from_json(value.get("registration"))
+                here = TcpAddress(request.remote or "", 0).loopback
+                device = str(value.get("device", ""))
+                words = self._enrolling.offer(shown, registration, device, now, here=here)
+                return self.pages.answer(HTTPStatus.OK, {"words": words})
+            if step == "outcome":
+                joined = self._enrolling.outcome(shown, now)
+                return self.pages.answer(HTTPStatus.OK, {"device": joined})
+        except WrongSecretError as error:
+            raise TurnedAwayError(HTTPStatus.FORBIDDEN, str(error)) from None
+        except CrabhookError as error:
+            raise TurnedAwayError(HTTPStatus.GONE, str(error)) from None
+        raise TurnedAwayError(HTTPStatus.BAD_REQUEST, "there is no such step")
+
     async def _report(self, request: web.BaseRequest, _: frozenset[str]) -> web.StreamResponse:
         """Take a browser's report that a page met something that its policy forbids."""
         self._tries.take(request.remote or "")
@@ -254,7 +307,7 @@ async def open_web(
     opening: WebOpening,
     service: OperatorService,
     team: Callable[[], Team | TeamRefusal],
-    face: Face,
+    parts: WebParts,
     watch: ListenerWatch | None = None,
 ) -> AsyncIterator[HttpAddress]:
     """Serve browsers while the context lasts; yields the bound address.
@@ -264,7 +317,7 @@ async def open_web(
     sock = bound_socket(opening.address, WORDS, opening.tls)
     try:
         context = tls_context(opening.tls)
-        desk = WebDesk(service, team, face, opening)
+        desk = WebDesk(service, team, parts, opening)
         listener = HttpListener(WORDS, desk.connections, context)
         await listener.open(sock)
     except BaseException:

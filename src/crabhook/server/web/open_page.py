@@ -68,7 +68,6 @@ class OpenPage:
         self.cursor = NEVER
         self._sent = deque[Event]()
         self._size = 0
-        self.visible_until = 0.0
         self._stream: asyncio.Task[object] | None = None
 
     def put(self, news: News) -> None:

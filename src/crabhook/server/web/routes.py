@@ -47,7 +47,9 @@ from crabhook.server.operators.service import (
     Watched,
     Whole,
 )
-from crabhook.server.web.face import Face, Fragment
+from crabhook.server.push.push import Push
+from crabhook.server.web.face import Face
+from crabhook.server.web.guard import HEADERS
 from crabhook.server.web.held import TAKEN_BACK, Given, HeldAnswers, TakenBack
 from crabhook.server.web.open_page import Event, OpenPage
 from crabhook.server.web.sessions import Session
@@ -60,7 +62,6 @@ RPC = "web/do"
 SMALL = 64 << 10  # bytes of a request that carries no call
 WRITE_WITHIN = 30.0  # seconds for a page to take what it is sent
 PAGES_KEPT = 256
-VISIBLE_FOR = 25.0  # seconds that a page counts as looked at after it said so
 _PAGE = re.compile(r"[0-9a-f]{16,64}")
 
 STATUS: Mapping[type[refusals.DeskRefusal], HTTPStatus] = {
@@ -93,26 +94,22 @@ Answer: TypeAlias = Callable[[Visit], Awaitable[web.StreamResponse]]
 
 
 class Pages:
-    """Answers the pages of people who are signed in; `headers` are those of every answer."""
+    """Answers the pages of people who are signed in."""
 
     def __init__(
         self,
         service: OperatorService,
         team: Callable[[], Team | TeamRefusal],
         face: Face,
-        headers: Mapping[str, str],
+        push: Push,
     ) -> None:
-        self._service, self._team, self._face, self._headers = service, team, face, headers
+        self._service, self._team, self._face, self._push = service, team, face, push
+        self._headers = HEADERS
         self._pages: Bounded[tuple[str, str], OpenPage] = Bounded(PAGES_KEPT)
         self._held = HeldAnswers()
 
-    def visible(self, passkey: str) -> bool:
-        """Whether a page of this passkey's person is looked at now."""
-        now = monotonic()
-        return any(
-            whose == passkey and page.visible_until > now
-            for (whose, _), page in self._pages.items()
-        )
+    def _seen(self, card: Card) -> bytes:
+        return self._service.inputs.seen(card)
 
     # The stream of news.
 
@@ -167,11 +164,11 @@ class Pages:
                 return None  # all there is follows
             case Whole(seq, snapshot):
                 page.put(snapshot)
-                name, fragments = "all", self._face.everything(page.desk)
+                name, fragments = "all", self._face.everything(page.desk, self._seen)
             case VisibleChange(logged, news):
                 seq = logged.seq
                 page.put(news)
-                name, fragments = "some", self._face.changed(news, page.desk)
+                name, fragments = "some", self._face.changed(news, page.desk, self._seen)
             case Bookmark(seq, now):
                 return Event.of("beat", {"now": now})
             case _:
@@ -233,7 +230,7 @@ class Pages:
         return int(number)
 
     def _whole(self, card: Card, page: OpenPage) -> str:
-        return self._face.card(card, page.desk, self._service.inputs.seen(card))
+        return self._face.card(card, page.desk, self._seen)
 
     async def _read(self, call: OpenCall, page: OpenPage, ask: Ask) -> str:
         """Have something read into a page's copy of the news; return why it was not."""
@@ -375,7 +372,7 @@ class Pages:
             if reply.read is None:
                 return self.answer(HTTPStatus.UNPROCESSABLE_ENTITY, {"why": reply.outcome.why})
             page.put(reply.read)
-            put: list[Fragment] = list(self._face.changed(reply.read, page.desk))
+            put = self._face.changed(reply.read, page.desk, self._seen)
             return self.answer(HTTPStatus.OK, {"put": put})
 
     async def _asking(
@@ -403,10 +400,11 @@ class Pages:
         raise _bad("there is no such thing to ask for")
 
     async def beat(self, visit: Visit) -> web.StreamResponse:
-        """Note whether a page is looked at."""
-        posted = await self._posted(visit)
-        page = self._page(visit, _text(posted, "page"))
-        page.visible_until = monotonic() + VISIBLE_FOR if posted.get("visible") is True else 0.0
+        """Note whether a page is looked at: then nobody calls its person by a notification."""
+        value, session = await self._posted(visit), visit.session
+        name = _text(value, "page")
+        looks = self._push.looks if value.get("visible") is True else self._push.looks_away
+        looks(session.operator, session.passkey, name)
         return web.Response(status=HTTPStatus.NO_CONTENT, headers=self._headers)
 
     # Bodies and answers.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import aiohttp
@@ -14,16 +16,20 @@ from crabhook.model.card import Card
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import CrabhookError
 from crabhook.server.operators.service import OperatorService
-from crabhook.server.web.face import Asset, Fragment
-from crabhook.server.web.listener import WebOpening, open_web
+from crabhook.server.push.endpoints import Services
+from crabhook.server.push.push import Push
+from crabhook.server.web.face import Asset, Fragments, Seen
+from crabhook.server.web.listener import WebOpening, WebParts, open_web
+from crabhook.team.folder import Folder
 from crabhook.team.membership import Member, Scope, Team
+from crabhook.team.web_enrolling import PageSide
 from tests.support.authenticator import Authenticator
 from tests.support.desk import PlayedDesk
 from tests.support.sitting import call
 from tests.support.web_page import WebPage
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping, Sequence
+    from collections.abc import AsyncIterator, Mapping
 
     from crabhook.desk.replica import Replica
     from crabhook.desk.updates import News
@@ -39,18 +45,18 @@ class Numbers:
     def document(self, name: str) -> str:
         return f"<!doctype html><title>{name}</title>"
 
-    def everything(self, desk: Replica) -> Sequence[Fragment]:
-        return [Fragment(f"row-{card.number}", "waits") for card in desk.waiting()]
+    def everything(self, desk: Replica, _seen: Seen) -> Fragments:
+        return [(f"row-{card.number}", "waits") for card in desk.waiting()]
 
-    def changed(self, news: News, desk: Replica) -> Sequence[Fragment]:
+    def changed(self, news: News, desk: Replica, _seen: Seen) -> Fragments:
         if not isinstance(news, Card):
             return []
         assert desk.card(news.number) is news
-        return [Fragment(f"row-{news.number}", news.state.value)]
+        return [(f"row-{news.number}", news.state.value)]
 
-    def card(self, card: Card, desk: Replica, seen: bytes) -> str:
+    def card(self, card: Card, desk: Replica, seen: Seen) -> str:
         around = desk.around(card.number)
-        return f"{card.number} {card.revision} {seen.hex()} {around is not None}"
+        return f"{card.number} {card.revision} {seen(card).hex()} {around is not None}"
 
     def command(self, told: Mapping[str, Any], card: Card | None, _desk: Replica) -> Command:
         if told["act"] == "note":
@@ -72,6 +78,8 @@ class Standing:
     keys: Mapping[str, Authenticator]
     notices: list[str]
     house: House
+    folder: Folder
+    push: Push
 
     @property
     def origin(self) -> str:
@@ -121,15 +129,20 @@ async def standing(*names: str) -> AsyncIterator[Standing]:
     """Open a web desk on a free port; one call waits there."""
     house, notices = House(), list[str]()
     opening = WebOpening("127.0.0.1:0", names, complain=notices.append)
-    async with open_web(opening, house.service, lambda: house.team, Numbers()) as at:
-        port = at.address.port
-        for key in house.keys.values():
-            key.origin = f"http://{HOST}:{port}"
-        # Names below localhost lead to this machine without a resolver, as in browsers.
-        connector = aiohttp.TCPConnector(resolver=_Loopback())
-        jar = aiohttp.DummyCookieJar()
-        async with aiohttp.ClientSession(connector=connector, cookie_jar=jar) as http:
-            yield Standing(house.server, port, http, house.keys, notices, house)
+    with TemporaryDirectory(prefix="crabhook-web-") as folder:
+        push = Push(Path(folder), Services(), lambda: house.team, 5.0)
+        parts = WebParts(Numbers(), push, PageSide(Folder(Path(folder))))
+        async with open_web(opening, house.service, lambda: house.team, parts) as at:
+            port = at.address.port
+            for key in house.keys.values():
+                key.origin = f"http://{HOST}:{port}"
+            # Names below localhost lead to this machine without a resolver, as in browsers.
+            connector = aiohttp.TCPConnector(resolver=_Loopback())
+            jar = aiohttp.DummyCookieJar()
+            async with aiohttp.ClientSession(connector=connector, cookie_jar=jar) as http:
+                yield Standing(
+                    house.server, port, http, house.keys, notices, house, Folder(Path(folder)), push
+                )
 
 
 class _Loopback(aiohttp.abc.AbstractResolver):

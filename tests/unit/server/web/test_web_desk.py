@@ -389,12 +389,6 @@ async def test_a_body_that_is_too_long_is_refused() -> None:
         assert (await page.ask("POST", "/beat", {"page": "x" * 100_000})).status == 413
 
 
-async def test_a_page_says_that_it_is_looked_at() -> None:
-    async with standing() as desk:
-        page = await opened(desk)
-        assert (await page.ask("POST", "/beat", {"page": page.name, "visible": True})).status == 204
-
-
 async def test_a_report_of_the_policy_is_a_notice() -> None:
     async with standing() as desk:
         headers = {"Content-Type": "application/csp-report"}

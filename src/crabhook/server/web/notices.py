@@ -1,0 +1,74 @@
+"""A page's requests about the notifications of its device, and a worker's reports of them."""
+
+from http import HTTPStatus
+from typing import Any
+
+from aiohttp import web
+
+from crabhook.model.errors import CrabhookError
+from crabhook.server.http.middleware import TurnedAwayError
+from crabhook.server.push.push import Push
+from crabhook.server.push.subscriptions import Subscription
+from crabhook.server.web.routes import Pages, Visit, posted
+
+
+class Notices:
+    """Answers about notifications; `pages` makes the answers."""
+
+    def __init__(self, push: Push, pages: Pages) -> None:
+        self._push, self._pages = push, pages
+
+    async def told(self, visit: Visit) -> web.StreamResponse:
+        """Send the key to subscribe with, and the person's devices that are called."""
+        person = visit.session.operator
+        phones = [_phone(phone, visit.session.passkey) for phone in self._push.phones(person)]
+        return self._pages.answer(HTTPStatus.OK, {"key": self._push.public_key, "phones": phones})
+
+    async def subscribe(self, visit: Visit) -> web.StreamResponse:
+        """Call this device from now on."""
+        value, session = await posted(visit.request), visit.session
+        page = visit.request.headers["Origin"]
+        try:
+            made = self._push.subscribe(
+                session.operator, session.passkey, value.get("subscription"), page
+            )
+        except CrabhookError as error:
+            return self._pages.answer(HTTPStatus.UNPROCESSABLE_ENTITY, {"why": str(error)})
+        return self._pages.answer(HTTPStatus.OK, {"phone": _phone(made, session.passkey)})
+
+    async def forget(self, visit: Visit) -> web.StreamResponse:
+        """Call this device no more."""
+        value = await posted(visit.request)
+        self._push.forget(visit.session.operator, str(value.get("endpoint", "")))
+        return self._pages.answer(HTTPStatus.OK, {})
+
+    async def test(self, visit: Visit) -> web.StreamResponse:
+        """Send a notification that only tries the way to the person's devices."""
+        answers = await self._push.test(visit.session.operator)
+        sent = [
+            {**_phone(phone, visit.session.passkey), "answer": answer.fate.value, "why": answer.why}
+            for phone, answer in answers
+        ]
+        return self._pages.answer(HTTPStatus.OK, {"sent": sent})
+
+    async def report(self, request: web.BaseRequest, _: frozenset[str]) -> web.StreamResponse:
+        """Take a worker's report about a notification; its token shows which device it is of."""
+        value = await posted(request)
+        push = self._push
+        reports = {"shown": push.reported, "closed": push.closed, "later": push.later}
+        take, token = reports.get(str(value.get("what"))), value.get("token")
+        if take is None or not isinstance(token, str):
+            raise TurnedAwayError(HTTPStatus.BAD_REQUEST, "a report says what, and its token")
+        if not take(token):
+            raise TurnedAwayError(HTTPStatus.FORBIDDEN, "this token is of no device here")
+        return self._pages.answer(HTTPStatus.OK, {})
+
+
+def _phone(phone: Subscription, passkey: str) -> dict[str, Any]:
+    return {
+        "id": phone.id,
+        "here": phone.passkey == passkey,
+        "accepted": phone.accepted,
+        "shown": phone.shown,
+        "trouble": phone.trouble,
+    }
