@@ -19,6 +19,7 @@ from crabhook.model.event import Event
 from crabhook.model.question import Answer, merge_answers, read_questions
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.interface import Platform
+from crabhook.present.card import card_document
 from crabhook.present.safe import safe
 from crabhook.present.summary import agent_label, project, session_label, summary, tool_label
 from crabhook.server.grpc import permission
@@ -110,7 +111,7 @@ def _shown(card: Card, outcome: str) -> None:
     for spell in (safe, safe_ascii):
         for label in (summary, tool_label, agent_label, project, session_label):
             _visible([label(event, spell)])
-        rows = islice(everything_rows(card, Sheet(60, spell)), ROWS)
+        rows = islice(everything_rows(card_document(card), Sheet(60, spell)), ROWS)
         _visible("".join(text for _, text in line) for line in rows)
 
 

@@ -19,6 +19,7 @@ from crabhook.model.decision import Decision, Verdict
 from crabhook.platforms import AGENTS, PLATFORMS
 from crabhook.platforms.interface import ScriptedSession
 from crabhook.policy.calls.parts import CallKind, kind_of
+from crabhook.present.card import card_document
 from crabhook.present.safe import safe
 from crabhook.server.address import Tokens, UnixAddress
 from crabhook.server.grpc.listener import open_port
@@ -82,7 +83,9 @@ def _card(event: Event) -> Card:
 
 
 def full_desk(card: Card) -> str:
-    return "\n".join("".join(text for _, text in line) for line in everything_rows(card, SHEET))
+    return "\n".join(
+        "".join(text for _, text in line) for line in everything_rows(card_document(card), SHEET)
+    )
 
 
 def test_its_hooks_are_written_and_taken_away_again(

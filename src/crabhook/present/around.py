@@ -7,6 +7,7 @@ from crabhook.desk.commands import AskContext
 from crabhook.desk.replica import Replica
 from crabhook.model.card import Card, FeedEntry
 from crabhook.present import sentence
+from crabhook.present.card import CardDocument, card_document
 from crabhook.present.document import LAST_WORDS, CardContext, LastCalls
 from crabhook.present.summary import names_plan
 
@@ -38,16 +39,23 @@ def calls_before(card: Card, feed: Sequence[FeedEntry]) -> LastCalls:
     return LastCalls((*islice(calls, CALLS_SHOWN),)[::-1])
 
 
-class CardContexts:
-    """The contexts of the cards that were looked at; each is found once."""
+class CardDocuments:
+    """The documents of cards that are looked at; what is known around each is found once."""
 
     def __init__(self, desk: Replica) -> None:
         self._desk = desk
         self._found: dict[int, CardContext] = {}
         self._asked: set[int] = set()
+        self._last: CardDocument | None = None
 
-    def of(self, card: Card) -> CardContext:
-        """Return a card's context; its agent's last words may follow in a moment."""
+    def of(self, card: Card) -> CardDocument:
+        """Return what a card says; its agent's last words may follow in a moment."""
+        context, last = self._context(card), self._last
+        if last is None or last.context is not context or last.card != card:
+            last = self._last = card_document(card, context)
+        return last
+
+    def _context(self, card: Card) -> CardContext:
         if context := self._found.get(card.number):
             return context
         if card.number not in self._asked:

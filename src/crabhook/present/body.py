@@ -34,7 +34,7 @@ from crabhook.present.document import (
     TextChange,
     TextChanges,
 )
-from crabhook.present.summary import TELLING, is_question
+from crabhook.present.summary import TELLING, is_plan, is_question
 
 _EVENT = tables(__file__, "fields")["event"]
 _EVERY, _OF_TOOLS = _EVENT["every"].split(), _EVENT["tools"].split()
@@ -42,6 +42,8 @@ LABELS: dict[str, str] = _EVENT["labels"]
 ASKED, ANSWERED = "Elicitation", "ElicitationResult"
 """The events in which an MCP server asks, and in which its form was answered."""
 _SIDES = ("old_string", "new_string")
+_FALSE_AS_EVER = frozenset({"replace_all", "run_in_background"})
+_OF_PLANS = frozenset({"planFilePath"})
 
 
 Choose: TypeAlias = Callable[[str, Mapping[str, Value]], Block | None]
@@ -68,7 +70,9 @@ def body(event: Event) -> Body:
     for key, chooser in CHOOSERS.items():
         if key in tool_input and (block := chooser.block(key, tool_input)) is not None:
             blocks[key] = block
-    return Body(_lead(tool_input, blocks), tuple(blocks.values()), tool_input)
+    usual = {key for key in _FALSE_AS_EVER if tool_input.get(key) is False}
+    usual |= _OF_PLANS if is_plan(event) else set()
+    return Body(_lead(tool_input, blocks), tuple(blocks.values()), tool_input, frozenset(usual))
 
 
 def _lead(tool_input: Mapping[str, Value], blocks: Mapping[str, Block]) -> tuple[Block, ...]:

@@ -34,7 +34,7 @@ from crabhook.present.safe import Speller, safe
 from crabhook.present.sentence import Sentence, has_risk, sentence
 from crabhook.present.summary import as_allowed, is_plan, is_question, names_plan
 
-NO_PLAN = "this event carries no plan; the PermissionRequest of the same call does"
+NO_PLAN = "this event carries no plan: the PermissionRequest of the same call does"
 _ABSENT = object()
 _SHOWN_ABOVE = frozenset({"tool_input", "hook_event_name"})
 NO_CONTEXT, NO_CALLS = CardContext(), LastCalls(())
@@ -57,7 +57,7 @@ class CardDocument:
     happening: Body
     server: ServerAsks | None
     again: tuple[AskedAgain, ...]
-    offered: OfferedRules | None
+    offered: OfferedRules
     risk: CallRisk | None
     reason: CardReason
     context: CardContext
@@ -71,9 +71,8 @@ class CardDocument:
     def request(self) -> tuple[Block, ...]:
         """The blocks that a person must have seen before the request is allowed."""
         changed = () if self.changed is None else (self.changed,)
-        offered = () if self.offered is None else (self.offered,)
         happening = self.happening.blocks if self.card.event.tool else self.happening.every
-        return (*self.notes, *self.body.every, *changed, *happening, *self.again, *offered)
+        return (*self.notes, *self.body.every, *changed, *happening, *self.again, self.offered)
 
     @property
     def around(self) -> tuple[Block, ...]:
@@ -101,7 +100,7 @@ def card_document(
     """Return what a card says; `context` and `last_calls` are of `around`."""
     asked, *others = [leg.event for leg in card.requests]
     first, waits = as_allowed(card), card.state is State.WAITING
-    answers, offered = is_question(asked), suggestions(card) if waits else ()
+    answers = is_question(asked)
     if first is not asked:
         others = []
     tool_input = first.tool.input if first.tool else None
@@ -122,7 +121,7 @@ def card_document(
         happening(first),
         server_asks(first),
         tuple(block for block in again if block is not None),
-        OfferedRules(offered) if offered else None,
+        OfferedRules(suggestions(card)),
         CallRisk(card.risk) if has_risk(card) else None,
         CardReason(card.reason, card.restored, card.limits),
         context,

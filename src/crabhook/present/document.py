@@ -220,12 +220,14 @@ class Body:
     """All that a tool is given, or all that an event tells beside that.
 
     `lead`: what says what the call does, for a face that draws that apart. `blocks`: each block in
-    the order in which it is read. `fields`: all of them, in blocks or not.
+    the order in which it is read. `fields`: all of them, in blocks or not. `usual`: the names of
+    those that have their usual value, and say nothing.
     """
 
     lead: tuple[Block, ...] = ()
     blocks: tuple[Block, ...] = ()
     fields: Mapping[str, Value] = field(default_factory=dict)
+    usual: frozenset[str] = frozenset()
 
     @property
     def every(self) -> tuple[Block, ...]:
@@ -238,9 +240,9 @@ class Body:
         """Return the blocks of one kind."""
         return tuple(block for block in self.blocks if isinstance(block, kind))
 
-    def rest(self, drawn: Iterable[Block]) -> dict[str, Value]:
-        """Return the fields that none of the drawn blocks stands for."""
-        shown = {key for block in drawn for key in block.fields}
+    def rest(self, drawn: Iterable[Block], *, usual: bool = True) -> dict[str, Value]:
+        """Return the fields that none of the drawn blocks stands for; `usual`: those as well."""
+        shown = {key for block in drawn for key in block.fields} | (set() if usual else self.usual)
         return {key: value for key, value in self.fields.items() if key not in shown}
 
 

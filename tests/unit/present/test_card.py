@@ -36,18 +36,11 @@ from tests.support.desk import PlayedDesk
 from tests.support.sitting import call, happening
 
 BASH = call("Bash", {"command": "ls", "timeout": 5})
-OFFER = {
-    "type": "addRules",
-    "rules": [{"toolName": "Bash", "ruleContent": "ls:*"}],
-    "behavior": "allow",
-    "destination": "session",
-}
 
 
-def card_of(*hooks: dict[str, Any]) -> Card:
+def card_of(hook: dict[str, Any]) -> Card:
     desk = PlayedDesk()
-    for hook in hooks:
-        desk.ask(hook)
+    desk.ask(hook)
     (card,) = desk.waiting()
     return card
 
@@ -61,10 +54,6 @@ REQUESTS: dict[str, tuple[dict[str, Any], list[type[Block]]]] = {
     "an input that is no object": (call("T", ["a"]), [HiddenLetters, OddInput]),
     "a plan": (call("ExitPlanMode", {"plan": "# A"}), [HiddenLetters, Plan]),
     "a plan that another hook carries": (call("ExitPlanMode", {}), [HiddenLetters, OurWords]),
-    "what its agent offers to allow": (
-        {**BASH, "hook_event_name": "PermissionRequest", "permission_suggestions": [OFFER]},
-        [HiddenLetters, CommandText, Json, OfferedRules],
-    ),
 }
 
 
@@ -72,7 +61,7 @@ REQUESTS: dict[str, tuple[dict[str, Any], list[type[Block]]]] = {
 def test_the_request_is_read_in_this_order(
     hook: dict[str, Any], request_kinds: list[type[Block]]
 ) -> None:
-    assert kinds(card_document(card_of(hook)).request) == request_kinds
+    assert kinds(card_document(card_of(hook)).request) == [*request_kinds, OfferedRules]
 
 
 def test_a_stop_tells_how_often_its_agent_was_sent_on_and_what_it_said_last() -> None:

@@ -14,7 +14,6 @@ from crabhook.present.safe import FOLD, safe
 from crabhook.present.sentence import (
     are_looking,
     by_another,
-    has_risk,
     held_elsewhere,
     looking_elsewhere,
     outlasting,
@@ -327,13 +326,14 @@ class Painter:
         screen, card = self._screen, self._screen.card
         if card is None or screen.alone or screen.stack.top.COVERS:
             return ([],)
-        as_given = screen.given(card)
-        stays, rest = below_rows(as_given, screen.work.surroundings.of(card), sheet)
+        document = screen.document(card)
+        as_given = document.card
+        stays, rest = below_rows(document, sheet)
         if stays and as_allowed(as_given) is not as_allowed(card) and not is_question(card.event):
             when = "before your change" if as_given.risk is card.risk else "as you changed it"
             stays = [[("dim", f"its risk, {when}:")], *stays]
         # A risk stands right under what is asked.
-        apart: list[Line] = [] if has_risk(as_given) else [[]]
+        apart: list[Line] = [] if document.risk is not None else [[]]
         return [*apart, *stays, *rest][: height // 2], [*stays][: height // 2]
 
     def _sheet(self, columns: int, *, roomy: bool) -> Sheet:

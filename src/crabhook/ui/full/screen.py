@@ -14,6 +14,7 @@ from crabhook.desk.replica import Replica
 from crabhook.model.card import Card
 from crabhook.model.jsontext import Value
 from crabhook.model.session import SessionView
+from crabhook.present.card import CardDocument
 from crabhook.ui.answers import Answers, Seen
 from crabhook.ui.full.arming import Arming, Notice, Sight, sight_of
 from crabhook.ui.full.dialog import Stack
@@ -105,6 +106,10 @@ class Screen:
         if (doubt := self.stack.top.doubt) is not None:
             return self.answers.as_given(card, doubt.decision)
         return self.answers.given(card)
+
+    def document(self, card: Card) -> CardDocument:
+        """Return what a card says, with the answer that is held or waits for a second yes."""
+        return self.work.documents.of(self.given(card))
 
     def answers_given(self, card: Card) -> Mapping[str, Value] | None:
         """Return a question's input with its answers, once they are on their way or were given."""

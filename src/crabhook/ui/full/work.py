@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from crabhook.desk.replica import Replica
 from crabhook.model.card import Card, State
 from crabhook.model.decision import Beside, Decision
-from crabhook.present.around import CardContexts
+from crabhook.present.around import CardDocuments
 from crabhook.present.summary import asked_again
 
 _Begun = TypeVar("_Begun")
@@ -52,7 +52,7 @@ class Work(dict[int, CardWork]):
     def __init__(self, desk: Replica) -> None:
         super().__init__()
         self._desk = desk
-        self.surroundings = CardContexts(desk)
+        self.documents = CardDocuments(desk)
         self.bare, self.unfolded, self.changes = OneCard(), OneCard(), OneCard()
 
     def about(self, card: Card) -> CardWork:
@@ -72,7 +72,7 @@ class Work(dict[int, CardWork]):
     def forget(self, number: int) -> None:
         """Forget what was begun about a card that is no longer looked at."""
         self.pop(number, None)
-        self.surroundings.forget(number)
+        self.documents.forget(number)
 
     def with_extras(self, card: Card, decision: Decision) -> Decision:
         """Return a decision with the extras that the operator prepared for it."""

@@ -250,8 +250,13 @@ class Detail:
         if len(lines) < height and self._top > (0, 0):
             self._top = self._up(end, height)
             lines, end = self._read()
-        self.above, self.below = self._top > (0, 0), end[0] < self._content.count
+        self.above, self.below = self._is_below_rows(), end[0] < self._content.count
         return lines
+
+    def _is_below_rows(self) -> bool:
+        """Whether there are rows above the window: the items there may be empty."""
+        item, row = self._top
+        return row > 0 or any(self._paper(place).reach(1) for place in range(item - 1, -1, -1))
 
     def drawn(self) -> None:
         """Take in that the rows laid out last are on the terminal."""
@@ -327,14 +332,15 @@ class Detail:
         lines: list[Line] = []
         self._in_view = []
         item, row = self._top
-        while len(lines) < self._height and item < self._content.count:
+        while item < self._content.count:  # past the last row too: items may be empty
             paper = self._paper(item)
             some = paper.rows(row, self._height - len(lines))
             lines += some
             self._in_view.append((paper, range(row, row + len(some))))
             row += len(some)
-            if row >= paper.reach(row + 1):
-                item, row = item + 1, 0
+            if row < paper.reach(row + 1):
+                break
+            item, row = item + 1, 0
         return lines, (item, row)
 
     def _down(self, place: _Place, step: int) -> _Place:

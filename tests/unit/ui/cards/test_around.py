@@ -8,7 +8,8 @@ import pytest
 
 from crabhook.model.actor import OWNER
 from crabhook.model.decision import Decided, Decision, Verdict
-from crabhook.present.around import CardContexts
+from crabhook.present.around import CardDocuments
+from crabhook.present.card import card_document
 from crabhook.present.document import CardContext
 from crabhook.present.safe import safe
 from crabhook.ui.cards.context import below_rows
@@ -82,7 +83,7 @@ def test_hostile_words_stay_on_their_line_and_are_safe() -> None:
     hostile = "\x1b[2J\n\u202e" * 200
     for columns in (24, 80):
         around = CardContext(hostile, "", prompt=hostile)
-        _, (words, prompt) = below_rows(sitting.card, around, Sheet(columns, safe))
+        _, (words, prompt) = below_rows(card_document(sitting.card, around), Sheet(columns, safe))
         for line in (words, prompt):
             text = "".join(said for _, said in line)
             assert safe(text) == text
@@ -93,12 +94,12 @@ def test_a_card_that_is_forgotten_is_found_anew() -> None:
     sitting = Sitting()
     sitting.desk.words[1] = "one"
     sitting.ask()
-    around = CardContexts(sitting.desk.replica)
-    assert around.of(sitting.card).words == "one"
+    documents = CardDocuments(sitting.desk.replica)
+    assert documents.of(sitting.card).context.words == "one"
     sitting.desk.words[1] = "two"
-    assert around.of(sitting.card).words == "one"
-    around.forget(1)
-    assert around.of(sitting.card).words == "two"
+    assert documents.of(sitting.card).context.words == "one"
+    documents.forget(1)
+    assert documents.of(sitting.card).context.words == "two"
 
 
 def gemini(tool: str, tool_input: Any) -> Any:

@@ -8,6 +8,7 @@ from crabhook.desk.commands import Claim, Decide, TooLate
 from crabhook.desk.updates import HouseChanged, LinkChanged, Snapshot
 from crabhook.model.actor import Operator
 from crabhook.model.decision import Decision, Verdict
+from crabhook.present.document import CardReason
 from crabhook.present.safe import safe
 from crabhook.present.sentence import too_late
 from crabhook.server.core.attendance import CLAIMED_FOR
@@ -143,7 +144,7 @@ def test_a_card_that_was_taken_up_after_a_restart_says_so() -> None:
     sits.ask()
     (line,) = [
         one
-        for one in reason_lines(replace(sits.card, restored=True), PAPER)
+        for one in reason_lines(CardReason(sits.card.reason, restored=True), PAPER)
         if one[0][0] == "noted"
     ]
     assert line == [("noted", "it came before this server began to serve")]

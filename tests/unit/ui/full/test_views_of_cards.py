@@ -16,6 +16,7 @@ from crabhook.model.card import Stance
 from crabhook.model.order import Order
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.event_table import Held
+from crabhook.present.card import card_document
 from crabhook.present.safe import TAB, safe
 from crabhook.ui.full.dialogs.mcp_form import filled_page
 from crabhook.ui.full.dialogs.plan import changes_page, denial_page, notes_content
@@ -152,7 +153,7 @@ def test_every_text_of_every_real_event_is_shown(path: Path) -> None:
         held = PLATFORMS[path.parent.name].held(sitting.desk.feed()[-1].event, Stance.GATE)
         assert held is Held.NEVER  # it is only observed, and no card
         return
-    everything = everything_page(sitting.card)
+    everything = everything_page(card_document(sitting.card))
     text = "".join(rows(everything, Sheet(2000, safe), most=1000))
     labels = {"query", "pattern", "url", "plan_filename", "dir_path"}
     shown_elsewhere = labels | {event["hook_event_name"], event.get("tool_name")}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from crabhook.present.safe import safe
@@ -37,9 +37,10 @@ def all_rows(sizes: list[int]) -> list[str]:
 
 
 SIZES = st.lists(st.integers(1, 6), min_size=1, max_size=6)
+WITH_EMPTY = st.lists(st.integers(0, 6), min_size=1, max_size=6).filter(any)
 
 
-@given(SIZES, st.integers(1, 8))
+@given(WITH_EMPTY, st.integers(1, 8))
 def test_going_down_and_up_comes_by_every_row(sizes: list[int], height: int) -> None:
     detail = Detail()
     detail.show(pieces(sizes))
@@ -58,7 +59,9 @@ def test_going_down_and_up_comes_by_every_row(sizes: list[int], height: int) -> 
     assert not detail.above
 
 
-@given(SIZES, st.integers(1, 8), st.lists(st.integers(-9, 9), max_size=8))
+@example([1, 0], 1, [])
+@example([0, 1], 1, [1])
+@given(WITH_EMPTY, st.integers(1, 8), st.lists(st.integers(-9, 9), max_size=8))
 def test_the_window_is_always_a_run_of_rows_as_full_as_can_be(
     sizes: list[int], height: int, steps: list[int]
 ) -> None:

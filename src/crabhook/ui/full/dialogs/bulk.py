@@ -13,6 +13,7 @@ from crabhook.desk.acts import KEYS, ActKey, Field, Place
 from crabhook.model.card import Card, Level
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.wording import plural
+from crabhook.present.card import card_document
 from crabhook.present.sentence import MARKS, dangers, risk_words
 from crabhook.present.summary import (
     is_plan,
@@ -233,7 +234,7 @@ def _group_rows(group: Sequence[Card], sheet: Sheet) -> Iterator[Line]:
     if command is None or cells(head) + cells(command) + 3 > sheet.columns:
         yield from sentence(head, "label", sheet)
         if command is None:
-            yield from asked_rows(group[0], replace(sheet, roomy=False))
+            yield from asked_rows(card_document(group[0]), replace(sheet, roomy=False))
         else:
             yield from quoted(command, sheet)
     else:

@@ -16,6 +16,7 @@ from crabhook.model.decision import Beside, Decision, Verdict
 from crabhook.model.errors import PayloadError
 from crabhook.model.event import ToolCall
 from crabhook.model.jsontext import Path, Value, at, parse_value, pretty, text_at
+from crabhook.present.document import CallRisk
 from crabhook.present.safe import TAB
 from crabhook.present.summary import LONGEST, asked_again
 from crabhook.ui.cards.context import risk_rows
@@ -349,7 +350,7 @@ def difference_page(
         yield from framed(edit_rows(edit.old, new, sheet.inner))
         if risk is not None:
             yield [("label", "what it may do then")]
-            yield from risk_rows(risk, sheet)
+            yield from risk_rows(CallRisk(risk), sheet)
 
     # the difference itself is the key, so that another one has to be looked at anew
     return page((edit.number, "difference", new, against, again, risk), rows)

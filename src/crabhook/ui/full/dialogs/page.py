@@ -119,8 +119,8 @@ class EverythingPage(ScreenPage):
 
     def content(self) -> Content | None:
         """Return all that was sent of the selected card."""
-        card, screen = self.card, self.screen
-        return everything_page(card, screen.work.surroundings.of(card)) if card else None
+        card = self.card
+        return everything_page(self.screen.work.documents.of(card)) if card else None
 
     def acts_on(self, card: Hashable, *, marked: bool) -> Hashable:
         """Return nothing: no key decides here."""

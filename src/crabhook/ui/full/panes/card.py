@@ -140,7 +140,7 @@ def card_content(screen: Screen, card: Card) -> layout.Content:
     turn = held.turn if held else 0
     if screen.stack.top.doubt is not None:
         turn = screen.answers.turn + 1  # of the answer that waits for a second yes
-    return request_page(screen.given(card), turn)
+    return request_page(screen.document(card), turn)
 
 
 def content_of(screen: Screen) -> layout.Content | None:

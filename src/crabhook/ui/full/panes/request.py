@@ -7,64 +7,75 @@ names (`Event.tells`). A page of its own has the rest, such as ids and folders.
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, replace
+from functools import partial
 
-from crabhook.model.card import Card, Origin, State
-from crabhook.model.decision import Verdict
+from crabhook.model.card import Origin, State
 from crabhook.model.event import Event, How, ShownField
-from crabhook.model.jsontext import Value, pretty
+from crabhook.model.jsontext import Value
 from crabhook.model.order import CAP
 from crabhook.model.wording import plural
-from crabhook.present.body import body, happening
-from crabhook.present.card import NO_CONTEXT
+from crabhook.present.card import CardDocument, card_document
 from crabhook.present.document import (
     AgentMessage,
+    AsAllowed,
+    AskedAgain,
     Block,
-    CardContext,
+    Body,
+    ChangedFields,
     CommandText,
     Counts,
     Description,
     Fact,
     FilePath,
+    HiddenLetters,
     Json,
+    KeptGoing,
     Name,
     NewText,
+    OddInput,
+    OfferedRules,
+    OurWords,
     Plan,
+    Quote,
     TextChange,
     TextChanges,
 )
-from crabhook.present.safe import hidden, runs_leftward
-from crabhook.present.sentence import asker, sentence
-from crabhook.present.summary import as_allowed, brief, is_plan, is_question, names_plan
-from crabhook.ui.cards.context import around_rows, suggestion_rows
+from crabhook.present.sentence import asker
+from crabhook.present.summary import as_allowed, brief
+from crabhook.ui.cards.context import around_rows, offered_rows
 from crabhook.ui.text import code
 from crabhook.ui.text.diff import added_rows, edit_rows, patch_rows, unified_rows
-from crabhook.ui.text.layout import Content, Line, Sheet, boxed, framed, line_cells, page
+from crabhook.ui.text.layout import (
+    Content,
+    Item,
+    Layer,
+    Line,
+    Sheet,
+    boxed,
+    framed,
+    line_cells,
+    page,
+)
 from crabhook.ui.text.width import cells, clip
 
 _BOXED = 40  # columns from which a command is in a frame
 _SHORT = 16  # letters of a tool's name that no sentence is cut for
 _A_NAME = 60  # letters of a model's name shown beside its label
-LOOKED_AT = 100_000  # letters of a text in which hidden ones are counted
-_ABSENT = object()
-_SHOWN_ABOVE = frozenset({"tool_input", "hook_event_name"})
-_FALSE_AS_EVER = frozenset({"replace_all", "run_in_background"})
 
 
-def request_page(card: Card, turn: int = 0) -> Content:
-    """Return the request, and the rules that its agent suggests.
+def request_page(document: CardDocument, turn: int = 0) -> Content:
+    """Return the request, block by block, and the rules that its agent suggests.
 
     `turn` identifies the answer held for the card.
     """
+    card = document.card
     key = card.number, tuple(leg.id for leg in card.requests)
-
-    def rows(sheet: Sheet) -> Iterator[Line]:
-        yield from _whole_name(card, sheet)
-        yield from asked_rows(card, sheet)
-        if card.state is State.WAITING:
-            yield from suggestion_rows(card, sheet)
-
     version = (card.kept_going, as_allowed(card) is card.event, turn, card.state)
-    return page(key, rows, version)
+    layers: list[Layer] = [partial(_whole_name, document), *_layers(document)]
+    if card.state is State.WAITING and document.offered.offered:
+        layers.append(partial(_block, document.offered))
+    items = [Item((key, version, place), layer) for place, layer in enumerate(layers)]
+    return Content(key, len(items), items.__getitem__)
 
 
 def beside(event: Event, sheet: Sheet) -> str:
@@ -72,71 +83,77 @@ def beside(event: Event, sheet: Sheet) -> str:
     return f" {clip(asker(event, sheet.spell), sheet.columns // 2)}"
 
 
-def _whole_name(card: Card, sheet: Sheet) -> Iterator[Line]:
+def _whole_name(document: CardDocument, sheet: Sheet) -> Iterator[Line]:
     """Return a tool's name in full where the card's sentence is cut: else tools look alike."""
-    event, room = card.event, sheet.columns - cells(beside(card.event, sheet))
+    event = document.card.event
+    room = sheet.columns - cells(beside(event, sheet))
     if event.tool is None or len(event.tool.name) <= _SHORT:
         return
-    if cells(sentence(card, sheet.spell).asked) > room:
+    if cells(document.asks(sheet.spell).asked) > room:
         yield [("label", "the tool, in full")]
         yield from code.quoted(event.tool.name, sheet)
 
 
-def asked_rows(card: Card, sheet: Sheet, *, whole: bool = False) -> Iterator[Line]:
+def asked_rows(document: CardDocument, sheet: Sheet, *, whole: bool = False) -> Iterator[Line]:
     """Return the request of all the card's hooks, as allowed if changed; `whole`: full paths."""
-    asked, *others = [request.event for request in card.requests]
-    first, cwd = as_allowed(card), "" if whole else asked.cwd
-    if first is not asked:
-        done = "answered" if is_question(asked) else "edited"
-        will = "to be allowed" if card.state is State.WAITING else "allowed"
-        yield [("heading", done), ("dim", f": {will} as it is here · i what was asked")]
-        others = []
-    yield from _warning(first, sheet)
-    yield from _going(card)
-    if first.tool is not None:
-        yield from _tool_input(first, first.tool.input, sheet, cwd)
-    if first is not asked and not is_question(asked):
-        yield from _changes(asked.given, first.given, sheet)
-    facts = {fact.key: fact for fact in happening(first).of(Fact)}
-    for fact in filter(None, map(facts.get, first.tells)):  # in the agent's own order
+    for layer in _layers(document, whole=whole):
+        yield from layer(sheet)
+
+
+def _layers(document: CardDocument, *, whole: bool = False) -> Iterator[Layer]:
+    """Yield how each block of a request is laid out, but for what its agent offers."""
+    cwd = "" if whole else document.card.event.cwd
+    yield from (partial(_block, block) for block in document.notes)
+    yield from _input(document.body, cwd)
+    if document.changed is not None:
+        yield partial(_block, document.changed)
+    facts = {fact.key: fact for fact in document.happening.of(Fact)}
+    for fact in filter(None, map(facts.get, document.card.event.tells)):  # in the agent's own order
         if fact.shown is not None:
-            yield from _field(fact.shown, fact.value, sheet)
-    for event in others:
-        yield from _other_leg(first, event, sheet)
+            yield partial(_block, fact)
+    yield from (partial(_block, block) for block in document.again)
 
 
-def _changes(
-    asked: Mapping[str, Value], allowed: Mapping[str, Value], sheet: Sheet
-) -> Iterator[Line]:
+def _input(body: Body, cwd: str) -> Iterator[Layer]:
+    """Yield how each block of a tool's input is laid out; `cwd`: where files are named from."""
+    yield partial(_lead, body.lead, cwd)
+    drawn = (*body.lead, *body.of(OddInput))
+    yield from (partial(_block, block) for block in body.of(OddInput))
+    # a key shows all of it, also what has its usual value
+    rest = body.rest(drawn, usual=not (cwd and body.lead))
+    if rest:
+        label = "with" if body.lead else "input"
+        yield partial(_labelled, label, rest)
+
+
+def _labelled(label: str, value: Value, sheet: Sheet) -> Iterator[Line]:
+    yield [("label", label)]
+    yield from _value(value, sheet)
+
+
+def _changed(block: ChangedFields, sheet: Sheet) -> Iterator[Line]:
     """Return, field by field, how a call was changed before it was allowed."""
-    for key in dict.fromkeys((*asked, *allowed)):
-        before, after = (
-            value if isinstance(value, str) else pretty(value)
-            for value in (asked.get(key, ""), allowed.get(key, ""))
-        )
-        if before != after:
-            yield [("label", f"what was changed: {brief(key, sheet.spell)}")]
-            yield from framed(unified_rows(before, after, sheet.inner))
+    for key, before, after in block.changes:
+        yield [("label", f"what was changed: {brief(key, sheet.spell)}")]
+        yield from framed(unified_rows(before, after, sheet.inner))
 
 
-def everything_page(card: Card, around: CardContext = NO_CONTEXT) -> Content:
+def everything_page(document: CardDocument) -> Content:
     """Return all that a card's hooks sent, as sent, and what else is known of the card."""
-    key = card.number, tuple(leg.id for leg in card.requests), "everything"
-    return page(key, lambda sheet: everything_rows(card, sheet, around), around)
+    key = document.card.number, tuple(leg.id for leg in document.card.requests), "everything"
+    return page(key, lambda sheet: everything_rows(document, sheet), document.context)
 
 
-def everything_rows(card: Card, sheet: Sheet, around: CardContext = NO_CONTEXT) -> Iterator[Line]:
+def everything_rows(document: CardDocument, sheet: Sheet) -> Iterator[Line]:
     """Return every field of every event of a card, what was asked first."""
-    yield from asked_rows(replace(card, decided=None), sheet, whole=True)
-    yield from around_rows(card, around, sheet)
-    for leg in card.requests:
-        event = leg.event
-        of = f" of {brief(event.tool.name, sheet.spell)}" if event.tool else ""
-        yield [("label", f"the event itself: {brief(event.name, sheet.spell)}{of}")]
-        above = _SHOWN_ABOVE | event.tells.keys()
-        rest = {name: value for name, value in event.fields.items() if name not in above}
-        yield from _value(rest, sheet)
-        yield from _sender(leg.origin, sheet)
+    undecided = replace(document.card, decided=None)
+    yield from asked_rows(card_document(undecided), sheet, whole=True)
+    yield from around_rows(document, sheet)
+    for event in document.sent:
+        of = f" of {brief(event.tool, sheet.spell)}" if event.tool else ""
+        yield [("label", f"the event itself: {brief(event.event, sheet.spell)}{of}")]
+        yield from _value(dict(event.rest), sheet)
+        yield from _sender(event.origin, sheet)
 
 
 def _sender(origin: Origin, sheet: Sheet) -> Iterator[Line]:
@@ -164,31 +181,31 @@ def _markdown(text: str, sheet: Sheet) -> Iterator[Line]:
         yield from framed(code.mark_rows(mark, sheet.inner))
 
 
-def _warning(event: Event, sheet: Sheet) -> Iterator[Line]:
+def _as_allowed(block: AsAllowed, _: Sheet) -> Iterator[Line]:
+    done = "answered" if block.answered else "edited"
+    will = "to be allowed" if block.waits else "allowed"
+    yield [("heading", done), ("dim", f": {will} as it is here · i what was asked")]
+
+
+def _hidden(block: HiddenLetters, sheet: Sheet) -> Iterator[Line]:
     """Say how many letters are invisible, so that a reader of a long text notices.
 
     Say also where a terminal may show words in another order than they were sent in.
     """
-    tool_input = event.tool.input if event.tool else None
-    texts = tool_input.values() if isinstance(tool_input, dict) else [tool_input]
-    looked = [text[:LOOKED_AT] for text in texts if isinstance(text, str)]
-    count = sum(map(hidden, looked))
-    if any(map(runs_leftward, looked)) and not sheet.spell("\u05d0").isascii():
+    if block.leftward and not sheet.spell("\u05d0").isascii():
         warning = "! letters run right to left: your terminal may show words in another order"
         yield [("warning", f"{warning}, --ascii does not")]
-    if count:
-        hidden_letters = plural(count, "hidden character")
+    if block.count:
+        hidden_letters = plural(block.count, "hidden character")
         yield [("warning", f"! {hidden_letters}, shown like {sheet.spell(chr(0x200B))}")]
 
 
-def _going(card: Card) -> Iterator[Line]:
+def _going(block: KeptGoing, _: Sheet) -> Iterator[Line]:
     """Return how often an agent that wants to stop was sent on."""
-    if Verdict.KEEP_GOING not in card.choices.verdicts:
-        return
-    if not card.kept_going:
+    if not block.times:
         yield [("", "its first stop in a row"), ("dim", f" · you can keep it going {CAP} times")]
-    elif card.kept_going < CAP:
-        yield [("heading", f"kept going {card.kept_going} of {CAP} times in a row")]
+    elif block.times < CAP:
+        yield [("heading", f"kept going {block.times} of {CAP} times in a row")]
     else:
         yield [("warning", f"! kept going {CAP} of {CAP} times in a row: now it stops anyway")]
 
@@ -228,39 +245,14 @@ def _several(label: str, items: list[Value], sheet: Sheet) -> Iterator[Line]:
         yield from _value(item, sheet)
 
 
-def _other_leg(first: Event, event: Event, sheet: Sheet) -> Iterator[Line]:
-    """Return what another hook of the same call adds to the first, if anything."""
-    asked = event.tool.input if event.tool else None
-    if isinstance(asked, dict):
-        first_fields = first.given
-        asked = {
-            key: value for key, value in asked.items() if first_fields.get(key, _ABSENT) != value
-        }
-    if event.tool is not None and asked:
-        yield [("label", f"asked again as {sheet.spell(event.name)}")]
-        yield from _tool_input(event, asked, sheet, cwd="")
+def _again(block: AskedAgain, sheet: Sheet) -> Iterator[Line]:
+    """Return what another hook of the same call adds to the first."""
+    yield [("label", f"asked again as {sheet.spell(block.event)}")]
+    for layer in _input(block.body, cwd=""):
+        yield from layer(sheet)
 
 
-def _tool_input(event: Event, value: Value, sheet: Sheet, cwd: str) -> Iterator[Line]:
-    if not isinstance(value, dict):
-        yield [("label", "input")]
-        yield from _value(value, sheet)
-        return
-    if is_plan(event) and not value.get("plan") and not names_plan(event):
-        yield [("dim", "this event carries no plan: the PermissionRequest of the same call does")]
-    asked = body(replace(event, tool=replace(event.tool, input=value)) if event.tool else event)
-    yield from _lead(asked.lead, sheet, cwd)
-    rest = asked.rest(asked.lead)
-    if cwd and asked.lead:  # a key shows all of it, also what has its usual value
-        usual = {key for key in _FALSE_AS_EVER if rest.get(key) is False}
-        usual |= {"planFilePath"} if is_plan(event) else set()
-        rest = {key: item for key, item in rest.items() if key not in usual}
-    if rest:
-        yield [("label", "with" if asked.lead else "input")]
-        yield from _value(rest, sheet)
-
-
-def _lead(blocks: tuple[Block, ...], sheet: Sheet, cwd: str) -> Iterator[Line]:
+def _lead(blocks: tuple[Block, ...], cwd: str, sheet: Sheet) -> Iterator[Line]:
     """Show what says what the call does; a file below `cwd` is named relative to it."""
     match blocks:
         case (FilePath(path=path), TextChange() | TextChanges() | NewText() as text):
@@ -276,7 +268,7 @@ def _lead(blocks: tuple[Block, ...], sheet: Sheet, cwd: str) -> Iterator[Line]:
 
 
 def _block(block: Block, sheet: Sheet) -> Iterator[Line]:
-    """Draw a block; part by part where this screen has no drawing for it."""
+    """Lay out a block; part by part where this screen has no drawing for it."""
     if (drawing := _DRAWINGS.get(type(block))) is not None:
         yield from drawing(block, sheet)
     else:
@@ -322,6 +314,16 @@ def _change(block: TextChange, sheet: Sheet) -> Iterator[Line]:
 
 # How a block that says what a call does is drawn; any other is drawn by its parts.
 _DRAWINGS: Mapping[type[Block], Callable[..., Iterator[Line]]] = {
+    OurWords: lambda block, _: iter([[("dim", block.text)]]),
+    Quote: lambda block, sheet: code.titled(block.label, block.text, sheet),
+    AsAllowed: _as_allowed,
+    HiddenLetters: _hidden,
+    KeptGoing: _going,
+    ChangedFields: _changed,
+    AskedAgain: _again,
+    OfferedRules: offered_rows,
+    Fact: lambda block, sheet: _field(block.shown, block.value, sheet),
+    OddInput: lambda block, sheet: _labelled("input", block.value, sheet),
     Json: lambda block, sheet: _value(dict(block.fields), sheet),
     CommandText: _command,
     TextChange: _change,

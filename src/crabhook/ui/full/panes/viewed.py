@@ -8,6 +8,7 @@ from crabhook.model.event import Event
 from crabhook.model.session import SessionView
 from crabhook.present import past
 from crabhook.present.body import body
+from crabhook.present.card import card_document
 from crabhook.present.document import Questions
 from crabhook.present.phrases import Clock, ago
 from crabhook.present.safe import Speller
@@ -197,9 +198,10 @@ def _entry(entry: Past, *, whole: bool) -> Content:
         if allowed is not card.event:
             yield [("label", "as it was allowed")]
             leg = replace(card.requests[0], event=allowed)
-            yield from asked_rows(replace(asked, requests=(leg,)), sheet, whole=True)
+            allowed_alone = card_document(replace(asked, requests=(leg,)))
+            yield from asked_rows(allowed_alone, sheet, whole=True)
             yield [("label", "as it was asked")]
-        yield from asked_rows(asked, sheet, whole=True)
+        yield from asked_rows(card_document(asked), sheet, whole=True)
         if card.event.tool is None and not card.event.tells:
             yield [("label", brief(card.event.name, sheet.spell) or "an event")]
             yield from framed(field_rows(card.event.fields, sheet.inner))

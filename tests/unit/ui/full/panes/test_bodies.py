@@ -16,6 +16,7 @@ from crabhook.model.actor import OrderKind
 from crabhook.model.card import Effect, Level, Risk
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.order import Order
+from crabhook.present.document import CallRisk
 from crabhook.present.phrases import Clock
 from crabhook.present.safe import safe
 from crabhook.ui.cards.context import risk_rows
@@ -344,7 +345,7 @@ def test_in_ascii_an_agents_letters_that_look_like_our_marks_stay_spelt_out() ->
 @given(st.text(alphabet="ab 日\n\x1b\u202e\t", max_size=120), st.integers(12, 90))
 def test_no_word_of_a_risk_acts_or_is_too_wide(words: str, columns: int) -> None:
     effects = (Effect("deletes", Level.DANGER, words), Effect("network", Level.CAUTION, words))
-    for line in risk_rows(Risk(Level.DANGER, effects, (words,)), Sheet(columns, safe)):
+    for line in risk_rows(CallRisk(Risk(Level.DANGER, effects, (words,))), Sheet(columns, safe)):
         assert line_cells(line) <= columns
         assert all(safe(text) == text for _, text in line)
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from crabhook.model.card import Card, Leg, Origin
 from crabhook.model.event import Event, How, ShownField
 from crabhook.platforms import PLATFORMS
+from crabhook.present.card import card_document
 from crabhook.present.safe import safe
 from crabhook.ui.full.panes.request import asked_rows, everything_rows, request_page
 from crabhook.ui.text.layout import Sheet, line_cells
@@ -28,7 +29,10 @@ SHEET = Sheet(78, safe)
 
 
 def shown(sitting: Sitting, sheet: Sheet = SHEET) -> list[str]:
-    return ["".join(text for _, text in line) for line in everything_rows(sitting.card, sheet)]
+    return [
+        "".join(text for _, text in line)
+        for line in everything_rows(card_document(sitting.card), sheet)
+    ]
 
 
 def of(tool: str, tool_input: Any, **fields: Any) -> list[str]:
@@ -111,7 +115,7 @@ def test_the_words_that_an_edit_changes_are_marked_and_no_others() -> None:
     sitting = Sitting()
     old, new = "a\nreturn x + 1\n", "a\nreturn x + 22\n"
     sitting.ask("Edit", {"file_path": "/a.py", "old_string": old, "new_string": new})
-    lines = list(asked_rows(sitting.card, SHEET))
+    lines = list(asked_rows(card_document(sitting.card), SHEET))
     assert [text for line in lines for style, text in line if style == "removed"] == ["1"]
     assert [text for line in lines for style, text in line if style == "added"] == ["22"]
 
@@ -146,7 +150,7 @@ def test_a_plan_is_prose_with_headings() -> None:
     sitting = Sitting()
     plan = {"plan": "# Plan\n" + "word " * 30}
     sitting.ask("ExitPlanMode", plan, hook_event_name="PermissionRequest")
-    lines = list(everything_rows(sitting.card, SHEET))
+    lines = list(everything_rows(card_document(sitting.card), SHEET))
     assert ("heading", "# Plan") in lines[0]
     assert lines[1][0] == ("bar", "│ ")
     assert lines[2][0] == ("bar", "┆ ")
@@ -210,7 +214,7 @@ def test_an_agents_text_is_always_behind_its_bar() -> None:
 def test_no_row_is_too_wide_or_unsafe(tool_input: dict[str, Any], columns: int) -> None:
     sitting = Sitting()
     sitting.ask("日\x1b", tool_input, cwd="\u202e/x", session_id="\x07")
-    for line in everything_rows(sitting.card, Sheet(columns, safe)):
+    for line in everything_rows(card_document(sitting.card), Sheet(columns, safe)):
         assert all(safe(text) == text for _, text in line)
         if line[0][0] == "bar":
             assert line_cells(line) <= columns
@@ -219,10 +223,9 @@ def test_no_row_is_too_wide_or_unsafe(tool_input: dict[str, Any], columns: int) 
 def test_a_content_is_another_when_its_card_gains_a_leg() -> None:
     sitting = Sitting()
     sitting.ask(tool_use_id="t1")
-    before = request_page(sitting.card)
+    before = request_page(card_document(sitting.card))
     sitting.desk.ask(call(hook_event_name="PermissionRequest", tool_use_id="t1"))
-    assert request_page(sitting.card).key != before.key
-    assert before.count == 1
+    assert request_page(card_document(sitting.card)).key != before.key
 
 
 def test_the_fields_that_an_agents_own_table_names_come_first_in_its_words() -> None:
@@ -233,7 +236,9 @@ def test_the_fields_that_an_agents_own_table_names_come_first_in_its_words() -> 
     fields = {"weather": "rain", "late": True, "mood": "grim"}
     event = Event("toy", "Sigh", fields=fields, tells=told)
     card = Card(1, (Leg("id", event, 10.0),), 0.0)
-    lines = ["".join(text for _, text in line) for line in everything_rows(card, SHEET)]
+    lines = [
+        "".join(text for _, text in line) for line in everything_rows(card_document(card), SHEET)
+    ]
     assert lines[:2] == ["│ mood of the day: grim", "it is late"]
     rest = lines[lines.index("the event itself: Sigh") :]
     assert [line for line in rest if "rain" in line] == ["│ weather: rain"]
