@@ -6,6 +6,7 @@ the end, where no record is kept).
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from time import time
 
@@ -16,6 +17,7 @@ from crabhook.desk.updates import Past
 from crabhook.model.actor import OrderKind
 from crabhook.model.card import Card, State
 from crabhook.model.errors import CrabhookError
+from crabhook.present.card import card_document
 from crabhook.present.cover import covered
 from crabhook.present.past import details, facts, head, is_wanted
 from crabhook.present.past import line as past_line
@@ -305,6 +307,6 @@ def _rows(entry: Past) -> Iterator[Row]:
     event, allowed = entry.card.event, as_allowed(entry.card)
     if allowed is not event:
         yield Row("  as it was answered:" if is_question(event) else "  as it was allowed:")
-        yield from given_rows(allowed, WHOLE[1])
+        yield from given_rows(card_document(entry.card), WHOLE[1])
         yield Row("  as it was asked:")
-    yield from given_rows(event, WHOLE[1])
+    yield from given_rows(card_document(replace(entry.card, decided=None)), WHOLE[1])

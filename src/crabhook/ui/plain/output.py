@@ -11,12 +11,13 @@ from crabhook.datatypes import Bounded
 from crabhook.desk.replica import Replica
 from crabhook.model.actor import Operator
 from crabhook.model.card import Card, FeedEntry, State
-from crabhook.model.decision import Decision, Suggestion, Verdict
+from crabhook.model.decision import Decision, Suggestion
 from crabhook.model.jsontext import pretty
 from crabhook.model.order import CAP
 from crabhook.model.wording import who
-from crabhook.present.card import suggestions
+from crabhook.present.card import CardDocument, card_document
 from crabhook.present.cover import COVER, covered
+from crabhook.present.document import KeptGoing
 from crabhook.present.phrases import countdown, joined
 from crabhook.present.safe import safe
 from crabhook.present.summary import brief, place, summary, tool_label
@@ -24,7 +25,7 @@ from crabhook.ui.commands.decide import fitting
 from crabhook.ui.commands.orders import order_line
 from crabhook.ui.commands.parse import first_alike, shown_session
 from crabhook.ui.commands.words import WORDS, Word
-from crabhook.ui.plain.request import given_rows
+from crabhook.ui.plain.request import given_rows, offered_rows
 from crabhook.ui.text.rows import Row, bounded
 
 FIRST = 200, 20_000  # lines and characters of a card that is printed unasked
@@ -65,8 +66,10 @@ class Format:
         """
         whole = whole or bare
         bounds = WHOLE if whole else FIRST
-        request = bounded(chain(given_rows(card.event, bounds[1]), suggested_rows(card)), *bounds)
-        rows = [*(row.cut(LONGEST_FACT) for row in _facts(card, now)), *request]
+        document = card_document(replace(card, decided=None))
+        asked = given_rows(document, bounds[1])
+        request = bounded(chain(asked, offered_rows(document.offered)), *bounds)
+        rows = [*(row.cut(LONGEST_FACT) for row in _facts(document, now)), *request]
         if any(row.shortened for row in request):
             more = f'"{WORDS["show"].usage(card.number)}" prints more of it'
             most = "this is the most the plain desk prints"
@@ -164,7 +167,8 @@ def left(card: Card, now: float) -> str:
     return f"{countdown(card.wait_until - now)} left{aside}"
 
 
-def _facts(card: Card, now: float) -> Iterator[Row]:
+def _facts(document: CardDocument, now: float) -> Iterator[Row]:
+    card = document.card
     event, origin = card.event, card.requests[0].origin
     names = [leg.event.name for leg in card.requests]
     host = "" if origin.host == event.machine else origin.host
@@ -179,21 +183,20 @@ def _facts(card: Card, now: float) -> Iterator[Row]:
         process = f" process {origin.pid}" if label == "from" and origin.pid else ""
         if text:
             yield Row(f"  {label}: {brief(text, covered)}{process}")
-    if Verdict.KEEP_GOING in card.choices.verdicts:
-        yield Row(f"  kept going: {card.kept_going} of {CAP} in a row")
+    yield from kept_going_rows(document)
     yield from (Row("  ALARM: ", alarm) for alarm in card.alarms)
     if card.state is State.WAITING:
-        yield from (Row("  limit: ", limit) for limit in card.limits)
-        if because := card.reason.in_full:
+        yield from (Row("  limit: ", limit) for limit in document.reason.limits)
+        if because := document.reason.because.in_full:
             yield Row("  here because: ", because)
         yield Row(f"  time left: {countdown(card.wait_until - now)}")
 
 
-def suggested_rows(card: Card) -> Iterator[Row]:
-    """Yield what the agent suggests to allow from now on."""
-    for number, offered in enumerate(suggestions(card), 1):
-        place = f" → {offered.where}" if offered.where else ""
-        yield Row(f"  always {number}: ", offered.what, place)
+def kept_going_rows(document: CardDocument) -> Iterator[Row]:
+    """Yield how often in a row an agent that wants to stop was sent on."""
+    for note in document.notes:
+        if isinstance(note, KeptGoing):
+            yield Row(f"  kept going: {note.times} of {CAP} in a row")
 
 
 def _changes(before: Card, card: Card, now: float) -> Iterator[str]:

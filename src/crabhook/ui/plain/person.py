@@ -14,17 +14,15 @@ from crabhook.datatypes import Bounded
 from crabhook.desk.commands import AskContext, Outcome
 from crabhook.desk.replica import Replica
 from crabhook.model.card import Card, FeedEntry, State
-from crabhook.model.decision import Verdict
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value, first_text, pretty
-from crabhook.model.order import CAP
 from crabhook.present import sentence
 from crabhook.present.around import around
-from crabhook.present.body import body
+from crabhook.present.card import CardDocument, card_document
 from crabhook.present.cover import COVER, covered
-from crabhook.present.document import RESTORED, Description
+from crabhook.present.document import RESTORED, Description, OfferedRules
 from crabhook.present.phrases import countdown, joined
-from crabhook.present.reading import BlockReading, ReadingLog
+from crabhook.present.reading import BlockReading, ReadingLog, left_to_read
 from crabhook.present.safe import Speller, folded, safe
 from crabhook.present.summary import (
     TELLING,
@@ -46,10 +44,10 @@ from crabhook.ui.plain.output import (
     PROGRAMS,
     WHOLE,
     Format,
+    kept_going_rows,
     left,
-    suggested_rows,
 )
-from crabhook.ui.plain.request import happening_rows, tool_rows
+from crabhook.ui.plain.request import BlockRows, happening_rows, input_rows, offered_rows
 from crabhook.ui.text.rows import Row, bounded
 
 _TOLD_KEPT = 10_000  # cards with a memory of what was told beside them
@@ -120,27 +118,30 @@ class PersonFormat(Format):
             card = changed
         if card.number not in self._asked and (whole or self.detail is DetailLevel.FULL):
             self._ask_words(card)
-        facts, context = [*self._known(card)], [*self._around(card, now)]
+        document = card_document(card, around(card, self._desk))
+        facts, context = [*self._known(document)], [*_around(document, now)]
         bounds = WHOLE if whole else FIRST
-        body = [*_body(card, bounds[1], fold=not whole)]
-        offered = 0
-        if self.detail is DetailLevel.BRIEF and not whole:
-            offered = sum(1 for _ in suggested_rows(card))  # which no plain allow takes
-            request, left_out = [], len(body) - offered
-        else:
-            request = bounded(body, *bounds)
-            left_out = sum(row.shortened for row in request)
+        asked = [(block, [*rows]) for block, rows in _body(card, bounds[1], fold=not whole)]
+        every, request = [row for _, rows in asked for row in rows], list[Row]()
+        if self.detail is DetailLevel.FULL or whole:
+            request = bounded(every, *bounds)
             facts += context
+        printed = {id(row) for row in request if not row.shortened}
+        readings: tuple[list[BlockReading], list[BlockReading]] = [], []
+        for block, rows in asked:
+            unseen = sum(id(row) not in printed for row in rows)
+            readings[isinstance(block, OfferedRules)].append(BlockReading(unseen))
+        left_out = left_to_read(readings[0]) or (request and left_to_read(readings[1]))
         header = self.header(card, safe if bare else covered)
-        rows = [*(row.cut(LONGEST_FACT) for row in facts), *request]
-        lines = [row.bare_line if bare else row.line for row in rows]
+        shown = [*(row.cut(LONGEST_FACT) for row in facts), *request]
+        lines = [row.bare_line if bare else row.line for row in shown]
         if left_out:
             more = "this is the most that is printed" if whole else f"{card.number} show prints it"
             lines.append(f"  not all of it is printed: {more}")
         if not bare and any(COVER in line for line in (header, *lines)):
             lines.append(f"  secrets are covered: {card.number} show secrets prints them")
         if not edited:
-            self.readings.shown(card.number, [BlockReading(left_out)], [BlockReading(offered)])
+            self.readings.shown(card.number, *readings)
         return [header, *lines, *edited, *self._ending(card)]
 
     def _ask_words(self, asked: Card) -> None:
@@ -215,38 +216,19 @@ class PersonFormat(Format):
         who = joined(agent_name(event, covered), place(event, covered))
         return f"· {who}: {brief(entry.text, covered)} · {about}"
 
-    def _known(self, card: Card) -> Iterator[Row]:
+    def _known(self, document: CardDocument) -> Iterator[Row]:
         """Yield what nobody may miss: errors, the risk, the limits of a decision."""
+        card, reason = document.card, document.reason
         yield from (Row("  ALARM: ", alarm) for alarm in card.alarms)
-        if sentence.has_risk(card):
-            yield Row(f"  risk: {sentence.risk_words(card.risk, covered)}")
+        if document.risk is not None:
+            yield Row(f"  risk: {sentence.risk_words(document.risk.risk, covered)}")
         if card.state is State.WAITING:
-            yield from [Row(f"  {RESTORED}")] if card.restored else ()
-            yield from (Row("  limit: ", limit) for limit in card.limits)
+            yield from [Row(f"  {RESTORED}")] if reason.restored else ()
+            yield from (Row("  limit: ", limit) for limit in reason.limits)
             if held := sentence.held_elsewhere(card, self._desk, covered):
                 yield Row(f"  {held}")
             if lookers := self._lookers(card.number):
                 yield Row(f"  {lookers}")
-
-    def _around(self, card: Card, now: float) -> Iterator[Row]:
-        """Yield why the card is here, who asks, and what happened to similar cards."""
-        event = card.event
-        for note in body(event).of(Description):
-            yield from [Row("  in its own words: ", note.text)] if note.text else ()
-        if card.reason.words:
-            yield Row("  asked because: ", card.reason.words)
-        if Verdict.KEEP_GOING in card.choices.verdicts:
-            yield Row(f"  kept going: {card.kept_going} of {CAP} in a row")
-        context = around(card, self._desk)
-        if context.before:
-            yield Row("  before: ", context.before)
-        for who, words in (("the user asked", context.prompt), (context.whose, context.words)):
-            if words:
-                yield Row(f"  {who}: ", " ".join(words.split()))
-        who = f"subagent {brief(event.agent_type, covered)}".rstrip() if event.agent_id else "agent"
-        mode = f", mode {brief(event.permission_mode, covered)}" if event.permission_mode else ""
-        left = f"; {countdown(card.wait_until - now)} left" if card.state is State.WAITING else ""
-        yield Row(f"  asked by the {'' if event.agent_id else 'main '}{who}{mode}{left}")
 
     def _ending(self, card: Card) -> Iterable[str]:
         """Return the words that can be written about a card, or how it ended."""
@@ -276,23 +258,44 @@ def _fold(fields: Mapping[str, Value]) -> dict[str, Value]:
     }
 
 
-def _body(card: Card, longest: int, *, fold: bool) -> Iterator[Row]:
+def _around(document: CardDocument, now: float) -> Iterator[Row]:
+    """Yield why the card is here, who asks, and what happened to similar cards."""
+    card, context = document.card, document.context
+    event = card.event
+    for note in document.body.of(Description):
+        yield from [Row("  in its own words: ", note.text)] if note.text else ()
+    if document.reason.because.words:
+        yield Row("  asked because: ", document.reason.because.words)
+    yield from kept_going_rows(document)
+    if context.before:
+        yield Row("  before: ", context.before)
+    for who, words in (("the user asked", context.prompt), (context.whose, context.words)):
+        if words:
+            yield Row(f"  {who}: ", " ".join(words.split()))
+    who = f"subagent {brief(event.agent_type, covered)}".rstrip() if event.agent_id else "agent"
+    mode = f", mode {brief(event.permission_mode, covered)}" if event.permission_mode else ""
+    left = f"; {countdown(card.wait_until - now)} left" if card.state is State.WAITING else ""
+    yield Row(f"  asked by the {'' if event.agent_id else 'main '}{who}{mode}{left}")
+
+
+def _body(card: Card, longest: int, *, fold: bool) -> Iterator[BlockRows]:
     """Yield the request, without what the card's sentence tells whole, and the suggestions."""
     event, tool = card.event, card.event.tool
+    telling = {key: value for key, value in event.fields.items() if value not in _NOTHING}
+    shown = replace(event, fields=_fold(telling) if fold else telling)
+    if tool is not None and fold and event.given:
+        shown = replace(shown, tool=replace(tool, input=_fold(event.given)))
+    leg = replace(card.requests[0], event=shown)
+    document = card_document(replace(card, requests=(leg,), decided=None))
     if tool is not None:
-        key, text = first_text(event.given, TELLING)
+        asked, (key, text) = document.body, first_text(event.given, TELLING)
         is_told = _tells(sentence.sentence(card, covered), text, event)
-        if fold and event.given:
-            event = replace(event, tool=replace(tool, input=_fold(event.given)))
-        asked = body(event)
         every = (*asked.lead, *asked.blocks)
         elsewhere = [block for block in every if is_told and key in block.fields]
         elsewhere += [note for note in asked.of(Description) if key not in note.fields]
-        yield from tool_rows(event, longest, elsewhere)
-    telling = {key: value for key, value in event.fields.items() if value not in _NOTHING}
-    telling = _fold(telling) if fold else telling
-    yield from happening_rows(replace(event, fields=telling), longest, others=tool is None)
-    yield from suggested_rows(card)
+        yield from input_rows(asked, longest, elsewhere)
+    yield from happening_rows(document.happening, longest, others=tool is None)
+    yield document.offered, offered_rows(document.offered)
 
 
 def _tells(asks: sentence.Sentence, text: str, event: Event) -> bool:

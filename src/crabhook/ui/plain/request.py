@@ -6,15 +6,16 @@ A name that an agent made up never looks like our labels: unknown fields come as
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import starmap
+from itertools import chain, starmap
+from typing import TypeAlias
 
-from crabhook.model.event import Event
 from crabhook.model.jsontext import Value, compact
-from crabhook.present.body import body, happening
+from crabhook.present.card import CardDocument
 from crabhook.present.compare import compared
 from crabhook.present.document import (
     AgentMessage,
     Block,
+    Body,
     CommandText,
     Description,
     Fact,
@@ -22,6 +23,8 @@ from crabhook.present.document import (
     Json,
     McpForm,
     NewText,
+    OddInput,
+    OfferedRules,
     Plan,
     Questions,
     TextChange,
@@ -35,17 +38,47 @@ _CHOICES_SHOWN = 100
 _COMPARED_LINES = 400  # past these, finding what two texts share costs more than it tells
 
 
-def happening_rows(event: Event, longest: int, *, others: bool = True) -> Iterator[Row]:
+BlockRows: TypeAlias = tuple[Block, Iterator[Row]]
+"""A block with its rows."""
+
+
+def given_rows(document: CardDocument, longest: int) -> Iterator[Row]:
+    """Yield all that a card's tool is given, then what its event tells beside it."""
+    tool = document.card.event.tool
+    asked = () if tool is None else input_rows(document.body, longest)
+    for _, rows in chain(asked, happening_rows(document.happening, longest)):
+        yield from rows
+
+
+def happening_rows(happening: Body, longest: int, *, others: bool = True) -> Iterator[BlockRows]:
     """Yield the event's own fields; a text past `longest` characters loses its middle.
 
     `others`: also the fields without a label, as JSON.
     """
-    happened = happening(event)
-    shown = [block for block in happened.blocks if not isinstance(block, Fact) or block.short]
-    for block in shown:
-        yield from _block(block, longest)
-    if others and (rest := happened.rest(shown)):
-        yield from json_rows("other fields", rest, longest)
+    shown = [block for block in happening.blocks if not isinstance(block, Fact) or block.short]
+    yield from ((block, _rows(block, longest)) for block in shown)
+    if others and (rest := happening.rest(shown)):
+        yield Json(rest), json_rows("other fields", rest, longest)
+
+
+def input_rows(body: Body, longest: int, but: Sequence[Block] = ()) -> Iterator[BlockRows]:
+    """Yield a tool's whole input; a row says where a text past `longest` lost its middle.
+
+    `but`: blocks that the card has told elsewhere.
+    """
+    shown = [block for block in body.blocks if block not in but]
+    yield from ((block, _rows(block, longest)) for block in shown)
+    rest = body.rest((*shown, *but))
+    if rest or not (body.fields or body.blocks):
+        other = any(block.fields for block in shown)
+        yield Json(rest), json_rows("other input" if other else "input", rest, longest)
+
+
+def offered_rows(block: OfferedRules) -> Iterator[Row]:
+    """Yield what the agent suggests to allow from now on."""
+    for number, offered in enumerate(block.offered, 1):
+        place = f" → {offered.where}" if offered.where else ""
+        yield Row(f"  always {number}: ", offered.what, place)
 
 
 def json_rows(name: str, value: Value, longest: int) -> Iterator[Row]:
@@ -93,38 +126,13 @@ def _choice(value: Value, name: str) -> str:
     return written if name in (str(value), written) else f"{written} ({name})"
 
 
-def given_rows(event: Event, longest: int) -> Iterator[Row]:
-    """Yield all that the event's tool is given, then what the event tells beside it."""
-    yield from tool_rows(event, longest)
-    yield from happening_rows(event, longest)
-
-
-def tool_rows(event: Event, longest: int, but: Sequence[Block] = ()) -> Iterator[Row]:
-    """Yield the tool's whole input; a row says where a text past `longest` lost its middle.
-
-    `but`: blocks that the card has told elsewhere.
-    """
-    tool_input = event.tool.input if event.tool is not None else None
-    if isinstance(tool_input, dict):
-        asked = body(event)
-        shown = [block for block in asked.blocks if block not in but]
-        for block in shown:
-            yield from _block(block, longest)
-        rest = asked.rest((*shown, *but))
-        if rest or not tool_input:
-            other = any(block.fields for block in shown)
-            yield from json_rows("other input" if other else "input", rest, longest)
-    elif event.tool is not None:
-        yield from json_rows("input", tool_input, longest)
-
-
-def _block(block: Block, longest: int) -> Iterator[Row]:
+def _rows(block: Block, longest: int) -> Iterator[Row]:
     """Show a block; part by part where this desk has no rows for it."""
     if (rows := _ROWS.get(type(block))) is not None:
         yield from rows(block, longest)
     else:
         for part in block.parts:
-            yield from _block(part, longest)
+            yield from _rows(part, longest)
 
 
 def _questions(block: Questions, longest: int) -> Iterator[Row]:
@@ -180,6 +188,7 @@ def _edits(block: TextChanges, longest: int) -> Iterator[Row]:
 # How a block is shown; any other is shown by its parts.
 _ROWS: Mapping[type[Block], Callable[..., Iterator[Row]]] = {
     Json: lambda block, longest: json_rows("input", dict(block.fields), longest),
+    OddInput: lambda block, longest: json_rows("input", block.value, longest),
     Questions: _questions,
     FilePath: lambda block, _: _beside(block.path, block),
     Description: lambda block, _: _beside(block.text, block),

@@ -4,11 +4,12 @@ import pytest
 
 from crabhook.model.event import Event, ToolCall
 from crabhook.ui.plain.request import given_rows
+from tests.support.documents import document_of
 
 
 def shown(tool: str, given: Any, longest: int = 10_000) -> list[str]:
     event = Event("claude", "PreToolUse", tool=ToolCall(tool, given))
-    return [row.line for row in given_rows(event, longest)]
+    return [row.line for row in given_rows(document_of(event), longest)]
 
 
 def test_a_command_is_shown_line_by_line() -> None:
@@ -102,7 +103,7 @@ def test_an_input_of_any_kind_is_shown(given: Any, text: str) -> None:
 
 def test_an_event_without_a_tool_is_shown_itself() -> None:
     event = Event("claude", "Odd", fields={"message": "m", "x": "é"})
-    lines = [row.line for row in given_rows(event, 1000)]
+    lines = [row.line for row in given_rows(document_of(event), 1000)]
     assert lines == [
         "  message: m",
         "  other fields:",
@@ -115,7 +116,10 @@ def test_an_event_without_a_tool_is_shown_itself() -> None:
 def test_a_tools_result_is_shown_after_what_it_was_given() -> None:
     tool = ToolCall("Bash", {"command": "ls"}, "t1")
     fields: dict[str, Any] = {"tool_name": "Bash", "tool_input": {}, "tool_response": "a\nb"}
-    lines = [row.line for row in given_rows(Event("claude", "X", tool=tool, fields=fields), 1000)]
+    lines = [
+        row.line
+        for row in given_rows(document_of(Event("claude", "X", tool=tool, fields=fields)), 1000)
+    ]
     assert lines == ["  command:", "    ls", "  tool_response:", "    a", "    b"]
 
 

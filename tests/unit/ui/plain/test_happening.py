@@ -3,13 +3,14 @@ from typing import Any
 from crabhook.model.event import Event, ShownField
 from crabhook.model.jsontext import compact
 from crabhook.platforms import PLATFORMS
+from crabhook.present.body import happening
 from crabhook.ui.plain.request import BESIDE, happening_rows
 from tests.support.plain_sitting import SAMPLES, sample
 from tests.support.rows import every_row
 
 
 def shown(event: Event, longest: int = 10_000) -> list[str]:
-    return [row.line for row in happening_rows(event, longest)]
+    return [row.line for _, rows in happening_rows(happening(event), longest) for row in rows]
 
 
 def told(name: str, **changes: Any) -> list[str]:

@@ -544,6 +544,18 @@ async def test_what_the_agent_suggests_to_keep_is_read_before_it_is_kept_and_not
         assert [bool(one.permissions) for one in decided(sits)] == [False, True]
 
 
+async def test_an_offer_too_long_to_print_hinders_no_allow_that_keeps_nothing() -> None:
+    asked = sample("PermissionRequest-Bash", cwd="/home/dev/project")
+    long = {**asked["permission_suggestions"][0], "directories": ["/x" * 15_000]}
+    asked = {**asked, "permission_suggestions": [long]}
+    async with sitting(asking(asked), detail=DetailLevel.FULL) as sits:
+        assert any("not all of it is printed" in line for line in sits.everything)
+        (refused,) = await sits.type("1 always 1")
+        assert "#1 was not printed whole; nothing was decided" in refused
+        await sits.type("1 allow")
+        assert [one.verdict for one in decided(sits)] == [Verdict.ALLOW]
+
+
 async def test_a_person_is_told_how_rules_and_record_stand_and_again_once_that_changes() -> None:
     desk = PlayedDesk()
     house = HouseChanged("rules 2 ok · record ok", "1 allowed")
