@@ -19,7 +19,6 @@ from crabhook.present.sentence import (
     outlasting,
 )
 from crabhook.present.summary import as_allowed, is_question
-from crabhook.ui.cards.context import below_rows
 from crabhook.ui.full.arming import Sight
 from crabhook.ui.full.dialog import Dialog
 from crabhook.ui.full.dialogs.edit import EditPage, cursor_place
@@ -29,6 +28,7 @@ from crabhook.ui.full.dialogs.orders import orders_in_title, orders_line
 from crabhook.ui.full.dialogs.page import COPY, WHOLE, View
 from crabhook.ui.full.dialogs.prompts import InputLine, Menu, YesPage
 from crabhook.ui.full.dialogs.question import form_of, read_form
+from crabhook.ui.full.panes.around import below_rows
 from crabhook.ui.full.panes.card import head_lines, tab_line, view_of
 from crabhook.ui.full.panes.foot import foot_lines
 from crabhook.ui.full.panes.help import empty_lines, offer_lines, palette_lines

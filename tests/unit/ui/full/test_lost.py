@@ -13,8 +13,8 @@ from crabhook.present.safe import safe
 from crabhook.present.sentence import too_late
 from crabhook.server.core.attendance import CLAIMED_FOR
 from crabhook.server.core.local_desk import LocalDesk
-from crabhook.ui.cards.context import reason_lines
 from crabhook.ui.full.arming import Sight
+from crabhook.ui.full.panes.around import reason_lines
 from crabhook.ui.text.layout import Sheet
 from tests.support.sitting import QUESTIONS, Sitting
 

@@ -19,13 +19,13 @@ from crabhook.model.jsontext import Path, Value, at, parse_value, pretty, text_a
 from crabhook.present.document import CallRisk
 from crabhook.present.safe import TAB
 from crabhook.present.summary import LONGEST, asked_again
-from crabhook.ui.cards.context import risk_rows
 from crabhook.ui.commands.decide import RewriteError, rewritten
 from crabhook.ui.edits import asked_tool, subject_of, text_paths
 from crabhook.ui.full.dialog import Go, always, closes, group, row
 from crabhook.ui.full.dialogs.page import FREE, QUIT
 from crabhook.ui.full.dialogs.prompts import OUTSIDE, Choice, Menu, Typed, YesPage, awaited
 from crabhook.ui.full.effects import Effects, Give, Say
+from crabhook.ui.full.panes.around import risk_rows
 from crabhook.ui.full.text_input import LONGEST_TEXT, TextInput
 from crabhook.ui.full.themes import KeyTheme
 from crabhook.ui.full.work import Marks

@@ -42,7 +42,7 @@ from crabhook.present.document import (
 )
 from crabhook.present.sentence import asker
 from crabhook.present.summary import as_allowed, brief
-from crabhook.ui.cards.context import around_rows, offered_rows
+from crabhook.ui.full.panes.around import around_rows, offered_rows
 from crabhook.ui.text import code
 from crabhook.ui.text.diff import added_rows, edit_rows, patch_rows, unified_rows
 from crabhook.ui.text.layout import (

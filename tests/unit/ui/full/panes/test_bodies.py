@@ -19,7 +19,7 @@ from crabhook.model.order import Order
 from crabhook.present.document import CallRisk
 from crabhook.present.phrases import Clock
 from crabhook.present.safe import safe
-from crabhook.ui.cards.context import risk_rows
+from crabhook.ui.full.panes.around import risk_rows
 from crabhook.ui.text.layout import Sheet, line_cells
 from crabhook.ui.text.width import OWN_SYMBOLS
 from tests.support.desk import PlayedDesk

@@ -12,8 +12,8 @@ from crabhook.present.around import CardDocuments
 from crabhook.present.card import card_document
 from crabhook.present.document import CardContext
 from crabhook.present.safe import safe
-from crabhook.ui.cards.context import below_rows
 from crabhook.ui.day_counts import DayCounts
+from crabhook.ui.full.panes.around import below_rows
 from crabhook.ui.text.layout import Sheet
 from crabhook.ui.text.width import cells
 from tests.support.desk import PlayedDesk

@@ -1,1 +1,0 @@
-"""A card in words: in one line, field by field, and with its context."""
