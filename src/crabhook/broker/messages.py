@@ -17,6 +17,7 @@ from crabhook.model.card import UNTOLD, Card, FeedEntry, Request, Risk
 from crabhook.model.decision import Decided, Decision, Reply
 from crabhook.model.event import Event
 from crabhook.model.order import Standing
+from crabhook.model.proof import CallProof
 from crabhook.model.session import KeptNote, Note
 from crabhook.policy.rule import Ruling
 
@@ -48,7 +49,7 @@ class Answered:
 
     `rulings` are about the card's calls as the decision changes them, by request id, see
     `Broker.changed`; `risk` is what the changed calls may do. `seen` is the revision of the card
-    that the operator saw; None where a rule or an order decides.
+    that the operator saw; None where a rule or an order decides. `proof` is for the record.
     """
 
     number: int
@@ -57,6 +58,7 @@ class Answered:
     rulings: Rulings = field(default_factory=dict, kw_only=True)
     seen: int | None = field(default=None, kw_only=True)
     risk: Risk | None = field(default=None, kw_only=True)
+    proof: CallProof | None = field(default=None, kw_only=True)
     now: float
 
 
@@ -98,21 +100,26 @@ class Closing:
 
 @frozen
 class Commanded:
-    """An operator gave a command that is no decision."""
+    """An operator gave a command that is no decision. `proof` is for the record."""
 
     command: Command
     by: Actor
     now: float
+    proof: CallProof | None = None
 
 
 @frozen
 class RuleAdded:
-    """A rule made from a card or a history entry is in force; `rule` is its text."""
+    """A rule made from a card or a history entry is in force; `rule` is its text.
+
+    `proof` is for the record.
+    """
 
     about: str
     rule: str
     by: Actor
     now: float
+    proof: CallProof | None = None
 
     @property
     def event(self) -> Event:

@@ -6,12 +6,12 @@ Where this machine has no record but is in a team, `list` and `show` ask the tea
 import argparse
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
 from itertools import islice
 from time import time
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from crabhook import config
 from crabhook.cli.arguments import when
@@ -27,9 +27,20 @@ from crabhook.store.change import happened
 from crabhook.store.interface import Batch, History, NoRecordError, Query, StoreError
 from crabhook.store.opening import open_history, open_writer
 from crabhook.store.record import ORDERS, Cut, Head, Record, RecordKind
-from crabhook.store.verify import ENDS, Verified, left_open, stats, verify, verify_here
+from crabhook.store.verify import (
+    ENDS,
+    RecordFinding,
+    Verified,
+    left_open,
+    stats,
+    verify,
+    verify_here,
+)
 from crabhook.store.writer import head_line, read_head
 from crabhook.ui.console import say, say_json
+
+if TYPE_CHECKING:
+    from crabhook.store.proofs import Proofs
 
 ASKED_WIDTH = 50  # letters of a call, before what brought it
 LAST = 100  # records shown unless more are asked for
@@ -152,10 +163,63 @@ def _verify(history: History, arguments: argparse.Namespace) -> int:
             heads.append(read_head(path.read_text(encoding="utf-8")))
         except (OSError, ValueError) as error:
             raise StoreError(f"{path} cannot be read as a head: {error}") from error
-    verified = verify_here(history, heads)
-    for line in (json.dumps(_verified(verified)),) if arguments.json else _findings(verified):
-        say(line)
+    passkeys = _Passkeys()
+    verified = verify_here(history, heads, look=passkeys.take)
+    for finding in passkeys.false():
+        verified.fault(finding.seq, finding.what)
+    if arguments.json:
+        say(json.dumps(_verified(verified) | passkeys.values()))
+    else:
+        for line in (*_findings(verified), *passkeys.told()):
+            say(line)
     return 0 if verified.sound else 1
+
+
+class _Passkeys:
+    """What `verify` finds of the calls that a passkey opened, by the team of this machine.
+
+    A record without such calls needs no team, and none of the packages.
+    """
+
+    def __init__(self) -> None:
+        self._proofs: Proofs | None = None
+        self._unverified, self._why = 0, ""
+
+    def take(self, record: Record) -> None:
+        if '"proof":{' not in str(record.body) and '"shown":"passkey"' not in str(record.body):
+            return
+        if self._proofs is None and not self._why:
+            self._begin()
+        if self._proofs is not None:
+            self._proofs.take(record)
+        else:
+            self._unverified += 1
+
+    def _begin(self) -> None:
+        from crabhook.store import proofs
+        from crabhook.team.folder import Folder
+        from crabhook.team.passkeys import need_library
+        from crabhook.team.team_file import team_in
+
+        try:
+            need_library()
+            self._proofs = proofs.Proofs(team_in(Folder(config.team_folder())))
+        except CrabhookError as error:
+            self._why = str(error)
+
+    def false(self) -> Sequence[RecordFinding]:
+        return self._proofs.false if self._proofs else ()
+
+    def values(self) -> dict[str, object]:
+        """Return what JSON tells, nothing where no passkey opened a call."""
+        if self._why:
+            return {"passkeys": {"unverified": self._unverified, "why": self._why}}
+        return {"passkeys": self._proofs.values} if self._proofs else {}
+
+    def told(self) -> Iterable[str]:
+        if self._why:
+            return (f"Passkeys opened {self._unverified} calls, not verified here: {self._why}",)
+        return self._proofs.told() if self._proofs else ()
 
 
 def _replay(history: History, arguments: argparse.Namespace) -> int:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from crabhook.datatypes import frozen
 from crabhook.model.jsontext import Value
+from crabhook.model.proof import CallProof
 
 
 class RecordKind(StrEnum):
@@ -46,7 +47,8 @@ class Entry:
     """What to record, with secrets: the store removes them.
 
     `at` is wall time, seconds since 1970; `card` is a number or None; `verdict` is a decision's;
-    `body` has the kind's own data.
+    `body` has the kind's own data. `proof` is what a passkey signed for it: a `Writer` puts it into
+    the body as it is, since a signature looks like a secret.
     """
 
     kind: RecordKind
@@ -62,6 +64,7 @@ class Entry:
     card: int | None = None
     verdict: str = ""
     body: Mapping[str, Value] = field(default_factory=dict)
+    proof: CallProof | None = None
 
 
 class Record(NamedTuple):

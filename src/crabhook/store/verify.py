@@ -6,11 +6,11 @@ before. The database may be ahead of the kept head, which is kept after the reco
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from math import ceil
-from typing import Any
+from typing import Any, TypeAlias
 
 from crabhook.datatypes import frozen
 from crabhook.model.actor import Nobody, Operator
@@ -20,6 +20,7 @@ from crabhook.store.record import GENESIS, Cut, Head, Record, RecordKind, cut_of
 from crabhook.store.witness import legs_of, of_answer, of_asked, of_halts
 
 _OF_DOCUMENTS = Query(kinds=(RecordKind.DOCUMENT.value,))
+Look: TypeAlias = Callable[[Record], None]
 MOST = 100  # findings of each sort that are listed
 _SHOWN = 120  # letters of a table's definition
 
@@ -64,12 +65,17 @@ class Verified:
 
 
 def verify(
-    history: History, heads: Sequence[Head], *, thorough: bool = True, last: int = 0
+    history: History,
+    heads: Sequence[Head],
+    *,
+    thorough: bool = True,
+    last: int = 0,
+    look: Look = lambda _: None,
 ) -> Verified:
     """Return what is wrong with the record.
 
     `heads` were kept apart before `history` was opened. `thorough` also makes the storage check
-    itself. `last` verifies only so many of the latest records; 0 is all.
+    itself. `last` verifies only so many of the latest records; 0 is all. `look` gets each of them.
     """
     verified, beside = Verified(), _Outstanding()
     try:
@@ -78,7 +84,8 @@ def verify(
         before = next(history.find(Query(last=last + 1)), None) if last else None
         if before and first and before.seq == first.seq:
             before = None  # the record has no more
-        hashes = _walk(history, verified, {head.seq for head in heads}, (before, last), beside)
+        takes = (beside.take, look)
+        hashes = _walk(history, verified, {head.seq for head in heads}, (before, last), takes)
         _compare(history, verified, heads, hashes, first)
         _documents(history, verified)
         _compare_beside(history, verified, None if before else beside)
@@ -91,7 +98,12 @@ def verify(
 
 
 def verify_here(
-    history: History, elsewhere: Sequence[Head] = (), *, thorough: bool = True, last: int = 0
+    history: History,
+    elsewhere: Sequence[Head] = (),
+    *,
+    thorough: bool = True,
+    last: int = 0,
+    look: Look = lambda _: None,
 ) -> Verified:
     """Return what `verify` does, by the head kept here and by heads from `elsewhere`.
 
@@ -103,7 +115,7 @@ def verify_here(
     except CorruptError as error:
         garbled = str(error)
     heads = [*([kept] if kept else []), *elsewhere]
-    verified = verify(history, heads, thorough=thorough, last=last)
+    verified = verify(history, heads, thorough=thorough, last=last, look=look)
     if garbled:
         verified.fault(verified.head.seq, f"the head that was kept apart is garbled: {garbled}")
     elif kept is None and verified.records:
@@ -136,7 +148,7 @@ def _walk(
     verified: Verified,
     wanted: set[int],
     end: tuple[Record | None, int],
-    beside: "_Outstanding",
+    takes: Iterable[Look],
 ) -> dict[int, bytes]:
     """Follow the chain; return the wanted hashes, and that before the first record.
 
@@ -160,7 +172,8 @@ def _walk(
         if before is not None and link(before, record[:-1]) != record.hash:
             verified.fault(record.seq, "this record, or what it follows, is not what was written")
         _remark(record, latest, verified)
-        beside.take(record)
+        for take in takes:
+            take(record)
         last, before, latest = record.seq, record.hash, max(latest, str(record.at))
         if last in wanted:
             hashes[last] = before

@@ -3,6 +3,7 @@
 It also keeps the chain's head apart from the database and, if wanted, sends it elsewhere.
 """
 
+import base64
 import json
 import logging
 import subprocess
@@ -15,7 +16,9 @@ from threading import Lock
 from time import time
 from typing import TYPE_CHECKING
 
-from crabhook.model.jsontext import compact
+from crabhook.model.errors import PayloadError
+from crabhook.model.jsontext import MAX_DEPTH, Value, compact, parse_object
+from crabhook.model.proof import CallProof
 from crabhook.store.change import Change, halted, happened, written
 from crabhook.store.entries import stops_stay
 from crabhook.store.interface import Batch, CorruptError, FullError, Journal, StoreError
@@ -174,16 +177,55 @@ def chained(
     for entry, kept in entries:
         seq += 1
         names = {column: redactor.name(getattr(entry, column)) for column in _NAMES}
-        body = compact(redactor.value(dict(entry.body)))
+        clean = redactor.value(dict(entry.body))
+        body = compact(clean)
+        # After the secrets were taken out: a fingerprint or a signature looks like one.
+        if entry.proof is not None:
+            whole = clean == entry.body and has_no_secret(entry.proof.request, redactor)
+            body = _with(body, "proof", compact(proof_data(entry.proof, whole=whole)))
         if kept:
-            # After the secrets were taken out: a fingerprint looks like one.
-            more = "," if len(body) > len("{}") else ""
-            marks = '","'.join(kept)
-            body = f'{body[:-1]}{more}"kept":["{marks}"]}}'
+            body = _with(body, "kept", compact(list(kept)))
         at, kind = iso(entry.at), str(entry.kind)
         record = Record(seq=seq, at=at, kind=kind, **names, card=entry.card, body=body, hash=b"")
         before = link(before, record[:-1])
         yield record._replace(hash=before)
+
+
+def _with(body: str, name: str, value: str) -> str:
+    """Return a JSON object with one field more."""
+    more = "," if len(body) > len("{}") else ""
+    return f'{body[:-1]}{more}"{name}":{value}}}'
+
+
+LARGEST_REQUEST = 16 << 10  # bytes of a signed request that a record keeps whole
+
+
+def proof_data(proof: CallProof, *, whole: bool) -> dict[str, Value]:
+    """Return the JSON of what a passkey signed; `whole`: with the request too.
+
+    Its digest is in `signed`, so that the signature can be verified in either case.
+    """
+    data: dict[str, Value] = {
+        "signed": base64.b64encode(proof.signed).decode(),
+        "assertion": parse_object(proof.assertion.encode(), MAX_DEPTH),
+    }
+    return data | {"request": proof.request.decode()} if whole else data
+
+
+_AT_RANDOM = "id", "seen_sha256"
+"""Fields of a request that look like secrets: an id, and the digest of what was seen."""
+
+
+def has_no_secret(request: bytes, redactor: "Redactor") -> bool:
+    """Whether a signed request may be kept as it is: it is small JSON, and has no secret."""
+    if len(request) > LARGEST_REQUEST:
+        return False
+    try:
+        data = parse_object(request, MAX_DEPTH)
+    except PayloadError:
+        return False
+    told = {name: value for name, value in data.items() if name not in _AT_RANDOM}
+    return redactor.value(told) == told
 
 
 _LOG = logging.getLogger(__name__)

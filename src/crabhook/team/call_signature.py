@@ -169,6 +169,9 @@ HEADER = "crabhook-presence-bin"
 WITHIN = 120.0  # seconds from when it was asked for; somebody has to find the key and touch it
 TOO_LONG_AGO = "the signature was asked for too long ago: try again"
 
+SIGNED_AS = b"crabhook-presence-v1"
+"""The first field of what is signed."""
+
 Sign: TypeAlias = Callable[[bytes], Awaitable[bytes]]
 """Has a person's key sign a text; returns the signature without armour, or raises CrabhookError."""
 
@@ -192,7 +195,12 @@ class SignedCall(NamedTuple):
         """The bytes that are signed."""
         fields = (self.team.encode(), self.operator.encode(), self.challenge, self.rpc.encode())
         at = round(self.at * 1000).to_bytes(8, "big")
-        return framed(b"crabhook-presence-v1", *fields, sha256(self.request).digest(), at)
+        return framed(SIGNED_AS, *fields, sha256(self.request).digest(), at)
+
+
+def fields_of(text: bytes) -> tuple[bytes, ...]:
+    """Return the fields of a signed text, as `SignedCall.text` has them; raises ValueError."""
+    return tuple(_strings(text))
 
 
 def opened_by(

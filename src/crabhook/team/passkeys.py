@@ -100,6 +100,11 @@ class Assertion:
         return cls(from_text(_mapping(value).get("id")), *_response(value, names))
 
     @property
+    def name(self) -> str:
+        """The credential's id as the team's file has it."""
+        return to_text(self.credential)
+
+    @property
     def json(self) -> Mapping[str, Any]:
         """The same form, for the record."""
         response = {
@@ -107,7 +112,7 @@ class Assertion:
             "authenticatorData": to_text(self.authenticator_data),
             "signature": to_text(self.signature),
         }
-        return {"id": to_text(self.credential), "type": "public-key", "response": response}
+        return {"id": self.name, "type": "public-key", "response": response}
 
 
 @frozen
@@ -262,7 +267,7 @@ def signed_in(
     assertion: Assertion, challenge: bytes, team: Team, now: float, origins: Container[str]
 ) -> Identified:
     """Return who signs in by a passkey, to look and close; `now` in seconds since 1970."""
-    if (whose := team.passkey(to_text(assertion.credential))) is None:
+    if (whose := team.passkey(assertion.name)) is None:
         return NO_PASSKEY
     member, passkey = whose
     principal = team.by_passkey(member.id, passkey.id, now)
@@ -291,7 +296,7 @@ def opened_by_passkey(  # noqa: PLR0913 - as by an SSH key, and where pages are 
     """
     if abs(now - call.at) > WITHIN:
         return TeamRefusal(TOO_LONG_AGO)
-    whose = team.passkey(to_text(assertion.credential))
+    whose = team.passkey(assertion.name)
     if whose is None or whose[0].id != principal.operator:
         return TeamRefusal(f"this passkey is none of {principal.name}'s")
     _, passkey = whose

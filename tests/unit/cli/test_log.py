@@ -11,9 +11,15 @@ from crabhook import config
 from crabhook.cli import main
 from crabhook.cli.verbs import past
 from crabhook.model.actor import OWNER, Operator, RuleActor
+from crabhook.model.proof import CallProof
+from crabhook.store.actors import decider_data
 from crabhook.store.change import happened
 from crabhook.store.opening import open_writer
 from crabhook.store.record import RecordKind
+from crabhook.team.call_signature import SignedCall
+from crabhook.team.edit_team import with_passkey
+from crabhook.team.passkeys import challenge_of
+from tests.support.authenticator import Authenticator
 from tests.support.team import founded
 from tests.unit.cli.pastrecord import decided
 from tests.unit.store.making import NOON, decision, entry, laid_open
@@ -195,6 +201,39 @@ def test_verifying_says_what_it_leaves_open(run: Read, tmp_path: Path) -> None:
     assert "nobody wrote records 4 to 5 anew" in run("verify", "--head", str(older))[1]
     told = json.loads(run("verify", "--json", "--head", str(older))[1])
     assert (told["elsewhere"], len(told["left_open"])) == (3, 1)
+
+
+def test_verifying_counts_what_passkeys_signed_and_finds_what_they_did_not(
+    run: Read, folder: Path
+) -> None:
+    phone, ours = Authenticator(), founded(folder / "team", time.time())
+    ours.let_in("ann")
+    team = ours.change(lambda team: with_passkey(team, team.members[0], phone.passkey()))
+    by = decider_data(Operator("o-ann", "ann", "Pixel", "", "decider", "passkey"))
+    assert "passkeys" not in json.loads(run("verify", "--json")[1])
+
+    def write(card: int) -> None:
+        request = json.dumps({"card": card}).encode()
+        signed = SignedCall(team.id, "o-ann", b"c", "Decide", request, float(card))
+        assertion = json.dumps(dict(phone.sign(challenge_of(signed)).json))
+        proof = CallProof(signed.text, request, assertion)
+        store = open_writer(folder)
+        store.write([happened(decision(7, at=NOON + 70, body={**by}, proof=proof))])
+        store.close()
+
+    write(7)
+    code, out, _ = run("verify")
+    assert (code, "Passkeys opened 1 calls: 1 signatures are true." in out) == (0, True)
+    write(8)
+    code, out, _ = run("verify")
+    assert code == 1
+    assert "FAULT  record 7: its passkey's signature is none" in out
+    told = json.loads(run("verify", "--json")[1])
+    assert (told["sound"], told["passkeys"]["true"], told["passkeys"]["false"]) == (False, 1, 1)
+    ours.folder.team.unlink()
+    code, out, _ = run("verify")
+    assert (code, "Passkeys opened 2 calls, not verified here: " in out) == (0, True)
+    assert json.loads(run("verify", "--json")[1])["passkeys"]["unverified"] == 2
 
 
 def test_a_head_kept_elsewhere_finds_what_our_own_no_longer_can(

@@ -38,6 +38,7 @@ from crabhook.model.decision import Reply
 from crabhook.model.event import Event
 from crabhook.model.jsontext import compact
 from crabhook.model.order import Order, Standing
+from crabhook.model.proof import CallProof
 from crabhook.model.session import KeptNote
 from crabhook.platforms.interface import Platform
 from crabhook.server.core.persisted_orders import kept, taken_up
@@ -113,10 +114,13 @@ class JournalMapper:
             if card.state is State.WAITING:
                 made += self._waiting(card, before.requests if before else (), fact)
             elif before is None or before.state is State.WAITING:
-                made.append(self._end(card, replies))
+                made.append(self._end(card, replies, _proof_for(card, fact)))
         if isinstance(fact, messages.Arrived) and fact.request.id in replies:
             made += self._at_once(fact.request, replies[fact.request.id], effects)
-        made += map(happened, self._told(fact, effects, self._wall()))
+        proof = fact.proof if isinstance(fact, _OPERATORS) else None
+        for entry in self._told(fact, effects, self._wall()):
+            made.append(happened(replace(entry, proof=proof) if proof else entry))
+            proof = None  # the first record of what a command did has it
         if isinstance(fact, messages.Restored):
             self._take_up(fact.decided)
         if isinstance(fact, messages.Delivered):
@@ -185,7 +189,7 @@ class JournalMapper:
                 )
                 yield waits(kept, entry)
 
-    def _end(self, card: Card, replies: _Replies) -> Change:
+    def _end(self, card: Card, replies: _Replies, proof: CallProof | None) -> Change:
         wall, legs = self._wall(), [leg.id for leg in card.requests]
         first = next((leg for leg in card.requests if named(leg.event)), card.requests[0])
         if card.end is not None:
@@ -196,6 +200,7 @@ class JournalMapper:
         entry = entries.decided(
             first.event, card.decided, wall, legs=legs, waited=waited, card=card.number
         )
+        entry = replace(entry, proof=proof)
         answered = [leg for leg in card.requests if leg.id in replies]
         for leg in answered:
             if replies[leg.id].confirm:
@@ -241,6 +246,13 @@ class JournalMapper:
             return
         entry = entries.decided(request.event, resolve.decided, wall, legs=[request.id])
         yield settled([answer_kept(request, resolve, wall)], entry)
+
+
+def _proof_for(card: Card, fact: messages.Fact) -> CallProof | None:
+    """Return what a passkey signed to decide this card, if the fact is that decision."""
+    if isinstance(fact, messages.Answered) and fact.number == card.number:
+        return fact.proof
+    return None
 
 
 def _operator_did(fact: messages.Fact, effects: Sequence[Effect], wall: float) -> Iterator[Entry]:

@@ -48,6 +48,7 @@ from crabhook.model.actor import Actor, Operator
 from crabhook.model.card import Card, Risk, State
 from crabhook.model.decision import Verdict
 from crabhook.model.errors import CrabhookError
+from crabhook.model.proof import CallProof
 from crabhook.server.core.attendance import Settle, Submitted
 from crabhook.server.core.changed_calls import ChangedCalls
 from crabhook.server.core.runner import Runner
@@ -113,11 +114,14 @@ class LocalDesk:
         """Queue a command; `Settled` brings its outcome."""
         self.submit_if(lambda: "", command)
 
-    def submit_if(self, may_not: MayNot, command: Command) -> None:
-        """Queue a command; `may_not` is called at its turn, since rights may end meanwhile."""
-        self._runner.do(partial(self._take, command, may_not))
+    def submit_if(self, may_not: MayNot, command: Command, proof: CallProof | None = None) -> None:
+        """Queue a command; `may_not` is called at its turn, since rights may end meanwhile.
 
-    def _take(self, command: Command, may_not: MayNot) -> None:
+        `proof` goes on record with what the command does.
+        """
+        self._runner.do(partial(self._take, command, may_not, proof))
+
+    def _take(self, command: Command, may_not: MayNot, proof: CallProof | None) -> None:
         """Carry a command out, or send its outcome again."""
 
         def settle(outcome: Outcome) -> None:
@@ -130,13 +134,13 @@ class LocalDesk:
             settle(NotAllowed(why))
             return
         if isinstance(command, Ask | Claim):  # which changes nothing, and may be asked again
-            self._carry_out(command, settle)
+            self._carry_out(command, settle, proof)
             return
         key, content = (self._giver, command.id), _content(command)
         earlier = self._runner.submitted.get(key)
         if earlier is None:
             earlier = self._runner.submitted[key] = Submitted(content, asked_by=[settle])
-            self._carry_out(command, partial(_settled, earlier))
+            self._carry_out(command, partial(_settled, earlier), proof)
         elif earlier.content != content:
             settle(Refused("this desk has given another command the same id; nothing was done"))
         elif earlier.outcome is None:
@@ -144,9 +148,12 @@ class LocalDesk:
         else:
             settle(earlier.outcome)
 
-    def _carry_out(self, command: Command, settle: Settle) -> None:
+    def _carry_out(self, command: Command, settle: Settle, proof: CallProof | None) -> None:
         try:
-            _HOW.get(type(command), LocalDesk._pass_on)(self, command, settle)
+            if (reads := _READS.get(type(command))) is not None:
+                reads(self, command, settle)
+            else:
+                _DOES.get(type(command), LocalDesk._pass_on)(self, command, settle, proof)
         except CrabhookError as error:
             outcome = self._outcome(error, command)
         except Exception:  # noqa: BLE001 - no exception crosses the desk's door
@@ -175,7 +182,7 @@ class LocalDesk:
 
     # What each command does.
 
-    def _decide(self, command: Decide, settle: Settle) -> None:
+    def _decide(self, command: Decide, settle: Settle, proof: CallProof | None) -> None:
         number, decision = command.card, command.decision
         rulings, risk = self._changes.said(number, decision)
         fact = Answered(
@@ -186,10 +193,13 @@ class LocalDesk:
             rulings=rulings,
             seen=command.seen,
             risk=risk,
+            proof=proof,
         )
         self._handle(fact, settle)
 
-    def _allow_with_rule(self, command: DecideWithRule, settle: Settle) -> None:
+    def _allow_with_rule(
+        self, command: DecideWithRule, settle: Settle, proof: CallProof | None
+    ) -> None:
         number, decision, seen = command.card, command.decision, command.seen
         broker = self._runner.broker
         broker.check(number, decision, seen)  # so that nothing is written and then refused
@@ -198,14 +208,14 @@ class LocalDesk:
         reason = decision.reason if denies else ""
         kept = self._queries.keep_rule(command.taken, about, self._by, denies=denies, reason=reason)
         now = self._runner.now()
-        self._runner.take(Answered(number, decision, self._by, now, seen=seen))
+        self._runner.take(Answered(number, decision, self._by, now, seen=seen, proof=proof))
         self._handle(RuleAdded(f"#{number}", kept, self._by, now), settle)
         self._judge_again(broker.alike(number), command.spares, denies=denies)
 
-    def _keep_rule(self, command: KeepRule, settle: Settle) -> None:
+    def _keep_rule(self, command: KeepRule, settle: Settle, proof: CallProof | None) -> None:
         about = _entry(command.entry)
         kept = self._queries.keep_rule(command.taken, about, self._by)
-        self._handle(RuleAdded(about, kept, self._by, self._runner.now()), settle)
+        self._handle(RuleAdded(about, kept, self._by, self._runner.now(), proof), settle)
         self._judge_again(self._runner.broker.waiting()[:JUDGED_AGAIN], command.spares)
 
     def _judge_again(
@@ -219,14 +229,14 @@ class LocalDesk:
         left = [card for card in cards if card.number not in spares]
         self._queries.judge_again(left, denies=denies)
 
-    def _pass_on(self, command: Command, settle: Settle) -> None:
+    def _pass_on(self, command: Command, settle: Settle, proof: CallProof | None) -> None:
         """Let the broker carry it out; publish changed sessions before the outcome."""
 
         def publish_first(outcome: Outcome) -> None:
             self._runner.publish_sessions()
             settle(outcome)
 
-        self._handle(Commanded(command, self._by, self._runner.now()), publish_first)
+        self._handle(Commanded(command, self._by, self._runner.now(), proof), publish_first)
 
     def _claim(self, command: Claim, settle: Settle) -> None:
         card = self._runner.broker.card(command.card)
@@ -336,11 +346,13 @@ def _settled(submitted: Submitted, outcome: Outcome) -> None:
         settle(outcome)
 
 
-_HOW: Mapping[type[Command], Callable[[LocalDesk, Any, Settle], None]] = {
+_DOES: Mapping[type[Command], Callable[[LocalDesk, Any, Settle, CallProof | None], None]] = {
     Decide: LocalDesk._decide,  # noqa: SLF001 - the class's own table; else `_pass_on`
     DecideWithRule: LocalDesk._allow_with_rule,  # noqa: SLF001
     KeepRule: LocalDesk._keep_rule,  # noqa: SLF001
-    Claim: LocalDesk._claim,  # noqa: SLF001
+}
+_READS: Mapping[type[Command], Callable[[LocalDesk, Any, Settle], None]] = {
+    Claim: LocalDesk._claim,  # noqa: SLF001 - as above; it is not on record
     AskOffers: LocalDesk._ask_offers,  # noqa: SLF001
     AskHistory: LocalDesk._ask_history,  # noqa: SLF001
     AskEntry: LocalDesk._ask_entry,  # noqa: SLF001

@@ -9,6 +9,8 @@ from typing import NamedTuple, Protocol
 
 from crabhook.datatypes import Bounded, frozen
 from crabhook.model.actor import Operator, ShownBy
+from crabhook.model.jsontext import compact
+from crabhook.model.proof import CallProof
 from crabhook.server.core.runner import Runner
 from crabhook.server.metrics.tally import TurnedAway
 from crabhook.server.operators.refusals import Forbidden, NeedsPresence, NoRoom
@@ -83,6 +85,9 @@ class Caller(Protocol):
     def shown_by(self, principal: Principal) -> ShownBy:
         """Return how the principal showed who they are, for the record."""
 
+    def proof(self, team: Team, sent: Sent, challenge: bytes) -> CallProof | None:
+        """Return what was signed to open this call, for the record; None where nothing is kept."""
+
 
 @frozen
 class CertificateCaller:
@@ -121,6 +126,10 @@ class CertificateCaller:
             return ShownBy.OPEN_KEY
         return ShownBy.SIGNATURE if principal.signed else ShownBy.PASSPHRASE
 
+    def proof(self, _team: Team, _sent: Sent, _challenge: bytes) -> CallProof | None:
+        """Return nothing: a signature by an SSH key is not kept."""
+        return None
+
 
 @frozen
 class PasskeyCaller:
@@ -148,20 +157,30 @@ class PasskeyCaller:
         self, principal: Principal, team: Team, sent: Sent, challenge: bytes, now: float
     ) -> Identified:
         """Return the principal with the right to open, by the assertion."""
-        asserted = self.asserted
-        if asserted is None or not _can_be_signed(asserted.at):
+        if (call := self._signed(team, sent, challenge)) is None or self.asserted is None:
             return principal
-        call = SignedCall(team.id, principal.operator, challenge, *sent, asserted.at)
-        assertion, origins = asserted.assertion, self.origins
+        assertion, origins = self.asserted.assertion, self.origins
         return opened_by_passkey(assertion, call, team, principal, now, origins=origins)
 
     def attends(self, principal: Principal) -> bool:  # noqa: ARG002 - as every caller has it
         """Whether a person is there: a page watches only while somebody looks at it."""
         return True
 
+    def _signed(self, team: Team, sent: Sent, challenge: bytes) -> SignedCall | None:
+        """Return what an assertion of this call signs; None without an assertion."""
+        if self.asserted is None or not _can_be_signed(self.asserted.at):
+            return None
+        return SignedCall(team.id, self.operator, challenge, *sent, self.asserted.at)
+
     def shown_by(self, principal: Principal) -> ShownBy:
         """Return whether the passkey signed this call, or a session's cookie was shown alone."""
         return ShownBy.PASSKEY if principal.signed else ShownBy.OPEN_KEY
+
+    def proof(self, team: Team, sent: Sent, challenge: bytes) -> CallProof | None:
+        """Return what the passkey signed, with its assertion; see `Caller`."""
+        if (call := self._signed(team, sent, challenge)) is None or self.asserted is None:
+            return None
+        return CallProof(call.text, sent.request, compact(dict(self.asserted.assertion.json)))
 
 
 def _can_be_signed(at: float) -> bool:
@@ -210,6 +229,13 @@ class Authenticator:
             closed = isinstance(principal, ClosedKey)
             return NeedsPresence(principal.why) if closed else refusal
         return principal
+
+    def proof(self, caller: Caller, principal: Principal, sent: Sent) -> CallProof | None:
+        """Return what opened an admitted call, for the record."""
+        team = self._team()
+        if isinstance(team, TeamRefusal) or not principal.signed:
+            return None
+        return caller.proof(team, sent, self.challenge)
 
     def turn_away(self, caller: Caller, why: str) -> Forbidden:
         """Return a refusal: each is counted, and one of many similar ones is recorded."""

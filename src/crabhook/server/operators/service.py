@@ -28,6 +28,7 @@ from crabhook.desk.commands import (
 from crabhook.desk.updates import READ, AttachedDesk, Cursor, News, Settled, Snapshot
 from crabhook.model.actor import Operator, Role
 from crabhook.model.card import Card, State
+from crabhook.model.proof import CallProof
 from crabhook.remote.inputs import Inputs
 from crabhook.server.core.local_desk import LocalDesk, MayNot
 from crabhook.server.core.parts import Elsewhere
@@ -326,7 +327,8 @@ class OperatorService:
         desk = self._desk(operator_of(principal, caller))
         if (stale := self._stale(desk, asked)) is not None:
             return self._reply(command, stale, None, self._log.seq)
-        outcome, read, seq = await self._settled(desk, command, may_not)
+        proof = self._authenticator.proof(caller, principal, asked.sent)
+        outcome, read, seq = await self._settled(desk, command, may_not, proof)
         why = outcome.why if isinstance(outcome, NotAllowed) else may_not() if read else ""
         if why:
             return self._authenticator.turn_away(caller, why)
@@ -380,7 +382,7 @@ class OperatorService:
         return Stale(f"#{card.number} was not seen like this; nothing was sent", card.revision)
 
     async def _settled(
-        self, desk: LocalDesk, command: Command, may_not: MayNot
+        self, desk: LocalDesk, command: Command, may_not: MayNot, proof: CallProof | None
     ) -> tuple[Outcome, News | None, int]:
         """Submit a command; return its outcome, its reads, and the number of the news before it."""
         done = asyncio.get_running_loop().create_future()
@@ -396,7 +398,7 @@ class OperatorService:
 
         stop = desk.listen(on_news)
         try:
-            desk.submit_if(may_not, command)
+            desk.submit_if(may_not, command, proof)
             async with asyncio.timeout(WITHIN):
                 settled: tuple[Outcome, News | None, int] = await done
         finally:

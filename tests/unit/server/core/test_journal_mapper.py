@@ -30,6 +30,7 @@ from crabhook.model.actor import OWNER
 from crabhook.model.card import Because, Brought, Request
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.order import Order, OrderKind
+from crabhook.model.proof import CallProof
 from crabhook.platforms import PLATFORMS
 from crabhook.policy.rule import RuleVerdict, Ruling
 from crabhook.server.core.journal_mapper import JournalMapper, read_back
@@ -166,6 +167,19 @@ def test_a_decision_its_record_and_every_answer_are_one_change() -> None:
     assert entry.body["edited"] == edited
     assert sorted(answer.request_id for answer in change.answers) == ["a", "b"]
     assert set(change.ended) == {"a", "b"}
+
+
+def test_what_a_passkey_signed_is_on_record_with_what_it_opened() -> None:
+    kept, proof = Kept(), CallProof(b"signed", b"{}", "{}")
+    kept.tell(Arrived(bash("a", "ls"), None, 1, 0.0))
+    decided = Answered(1, ALLOW, OWNER, 1.0, proof=proof)
+    assert [entry.proof for entry in recorded(kept, "decided", decided)] == [proof]
+    kept.tell(Arrived(bash("b", "ls -la"), None, 1, 0.0))
+    plain = Answered(2, ALLOW, OWNER, 1.0)
+    assert [entry.proof for entry in recorded(kept, "decided", plain)] == [None]
+    order = GiveOrder(Order(OrderKind.HOLD_ALL, session="s"))
+    ordered = Commanded(order, OWNER, 2.0, proof)
+    assert [entry.proof for entry in recorded(kept, "operator", ordered)] == [proof]
 
 
 def test_every_other_end_is_told_and_ends_the_wait() -> None:

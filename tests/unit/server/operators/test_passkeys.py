@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from crabhook.model.actor import Operator, OrderKind, Role
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.order import Order
 from crabhook.remote.inputs import Inputs
+from crabhook.server.core.journal_mapper import JournalMapper
 from crabhook.server.operators.authentication import Asserted, PasskeyCaller, Sent
 from crabhook.server.operators.refusals import DeskRefusal, Forbidden
 from crabhook.server.operators.service import (
@@ -25,6 +27,8 @@ from crabhook.server.operators.service import (
     OperatorService,
     SubmittedCommand,
 )
+from crabhook.store.opening import open_writer
+from crabhook.store.proofs import Proofs
 from crabhook.team.call_signature import WITHIN, SignedCall
 from crabhook.team.edit_team import without_operator
 from crabhook.team.membership import Member, Scope, Team
@@ -32,10 +36,12 @@ from crabhook.team.passkeys import challenge_of
 from tests.support.authenticator import ORIGIN, Authenticator
 from tests.support.desk import PlayedDesk
 from tests.support.sitting import call
+from tests.unit.store.making import records
 
 SOON = 60.0  # seconds after which a test gives up on what happens at once
 ALLOW, DENY = Decision(Verdict.ALLOW), Decision(Verdict.DENY, BARE_DENIAL)
 ADDRESS = "192.0.2.9"
+WALL = 1_800_000_000.0
 
 
 @dataclass
@@ -123,6 +129,33 @@ async def test_an_assertion_opens_the_call_that_it_signs_where_the_session_alone
     assert card.decided is not None
     dee = Operator("o-dee", "dee", "dee", ADDRESS, "decider", "passkey")
     assert card.decided.by == dee
+
+
+async def test_what_a_passkey_signed_is_on_record_and_verifies_offline(
+    house: House, tmp_path: Path
+) -> None:
+    house.server.ask(call(session_id="other", cwd="/shop"))
+    runner, writer = house.server.runner, open_writer(tmp_path)
+    mapper = JournalMapper(lambda: WALL, runner.broker.secret_of)
+    write = runner.write
+
+    def on_record(fact: Any, effects: Any) -> Any:
+        writer.write(mapper.changes(fact, effects))
+        return write(fact, effects)
+
+    runner.write = on_record  # type: ignore[method-assign]
+    until = house.server.now() + 60
+    order = GiveOrder(Order(OrderKind.ALLOW_ALL, session="s", until=until), id="y")
+    asserted = house.signed("dee", decide())
+    for _ in range(2):
+        assert outcome(await house.gives("dee", decide(), asserted)) == Done()
+    assert outcome(await house.gives("dee", decide(2, DENY, "z"))) == Done()
+    assert outcome(await house.gives("ann", order, house.signed("ann", order))) == Done()
+    writer.close()
+    proofs = Proofs(house.team)
+    for record in records(tmp_path):
+        proofs.take(record)
+    assert (proofs.true, proofs.false, proofs.unknown) == (2, [], 0)
 
 
 async def test_a_session_alone_denies_without_words(house: House) -> None:

@@ -213,11 +213,11 @@ async def test_a_right_that_ends_or_changes_before_the_command_has_its_turn_coun
 ) -> None:
     submit = service.LocalDesk.submit_if
 
-    def and_meanwhile(desk: Any, may_not: Callable[[], str], command: Any) -> None:
+    def and_meanwhile(desk: Any, may_not: Callable[[], str], command: Any, proof: Any) -> None:
         house.revoke("dee")
         if now is not None:
             house.team = replace(house.team, members=(now,))  # type: ignore[type-var]
-        submit(desk, may_not, command)
+        submit(desk, may_not, command, proof)
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(service.LocalDesk, "submit_if", and_meanwhile)
