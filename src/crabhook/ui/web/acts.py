@@ -47,10 +47,19 @@ from crabhook.model.order import Order
 from crabhook.model.question import Answer, merge_answers
 from crabhook.model.session import SessionKey, SessionView
 from crabhook.present.card import suggestions
+from crabhook.present.phrases import joined
 from crabhook.present.plan import denial_of, plan_of
 from crabhook.present.safe import excerpt
 from crabhook.present.sentence import DOES, doubts, outlasting
-from crabhook.ui.commands.decide import RewriteError, asked_by, end_of, line_decision, rewritten
+from crabhook.present.summary import said as outcome_of
+from crabhook.ui.commands.decide import (
+    RewriteError,
+    asked_by,
+    end_of,
+    line_decision,
+    rewritten,
+    undoing,
+)
 from crabhook.ui.commands.words import LONGEST as LONGEST_ORDER
 from crabhook.ui.commands.words import LineError
 from crabhook.ui.edits import asked_tool, text_paths
@@ -127,15 +136,21 @@ def _button(act: Act, asked: Asked, role: str, card: Card, desk: Replica) -> But
     return Button(
         act.id,
         (named.label if named and named.label else act.name).rstrip("…"),
-        named.means if named else act.means,
+        named.means if named and named.bare else act.means,
         _guard(act, asked, keys),
         field,
         field is not Field.NOTHING and field not in _MAY_BE_BARE,
         second_yes(card, decision, desk),
         _key(act),
-        decision.verdict.done.capitalize(),
+        _gives(act, field, card),
         act.closes,
     )
+
+
+def _gives(act: Act, field: Field, card: Card) -> str:
+    """Return what is told while the answer is held: "Allowed", "Sent back"."""
+    changes = field in (Field.ANSWERS, Field.INPUT)
+    return outcome_of(card.event, act.decision({} if changes else None, card.choices)).capitalize()
 
 
 def _keys(act: Act, asked: Asked, role: str) -> Sequence[ActKey]:
@@ -186,6 +201,24 @@ def second_yes(card: Card, decision: Decision, desk: Replica, *, rule: bool = Fa
     kept = outlasting(card.event, decision, str) or ("a RULE for such calls" if rule else "")
     does = f"gives ALLOW + {kept}" if kept else DOES[decision.verdict]
     return f"{' · '.join(reasons)}: yes {does}"
+
+
+def edit_yes(card: Card, decision: Decision, objections: Sequence[str], desk: Replica) -> str:
+    """Return what a second yes is said to before an edit that the rules were asked about."""
+    object_ = f"the rules say: {'; '.join(objections)}" if objections else ""
+    return joined(object_, second_yes(card, decision, desk))
+
+
+def rule_yes(card: Card, offer: Offer, desk: Replica) -> str:
+    """Return what a second yes is said to before a rule is taken.
+
+    As at the terminal, so does a rule that denies, and one that would have undone a decision.
+    """
+    verdict = Verdict.DENY if offer.denies else Verdict.ALLOW
+    undoes = f"it {undoing(offer)}" if offer.undone else ""
+    denies = "such calls are denied from now on, also when this one is forgotten"
+    doubts_of_it = second_yes(card, Decision(verdict), desk, rule=True)
+    return joined(undoes, denies if offer.denies else "", doubts_of_it)
 
 
 # What comes back.
@@ -331,7 +364,8 @@ def _at_card(posted: _Posted, card: Card, desk: Replica) -> Command:
         if posted.is_tried:
             return commands.Decide(card.number, posted.seen, decision)
         decision = _looked_at(decision, posted, card, desk)
-    _second_yes_given(posted, second_yes(card, decision, desk))
+    yes = edit_yes(card, decision, decision.despite, desk)
+    _second_yes_given(posted, yes)
     return commands.Decide(card.number, posted.seen, decision)
 
 
@@ -543,10 +577,11 @@ _LIVES: Mapping[str, Callable[[Offer], Any]] = {
 
 def _with_rule(act: Act, posted: _Posted, card: Card, desk: Replica) -> Command:
     parts = _rule_parts(posted, "life|reason")
-    taken = _taken(posted.choice, parts, desk.offers(card.number, denies=act.closes).offers)
+    offer = _chosen(posted, desk.offers(card.number, denies=act.closes).offers)
+    taken = _taken(offer, parts)
     reason = _words(parts.get("reason"), "reason") or BARE_DENIAL
     decision = act.decision(reason if act.closes else None, card.choices)
-    _second_yes_given(posted, second_yes(card, decision, desk, rule=True))
+    _second_yes_given(posted, rule_yes(card, offer, desk))
     return commands.DecideWithRule(card.number, posted.seen, taken, decision)
 
 
@@ -555,8 +590,8 @@ def _keep_rule(posted: _Posted, desk: Replica) -> Command:
     if not ACTS["always-allow"].is_for(desk.role()):
         raise CallError(ACTS["always-allow"].refusal(desk.role()))
     entry = posted.number("entry")
-    parts = _rule_parts(posted, "life")
-    taken = _taken(posted.choice, parts, desk.offers(0, entry).offers)
+    offer = _chosen(posted, desk.offers(0, entry).offers)
+    taken = _taken(offer, _rule_parts(posted, "life"))
     return commands.KeepRule(entry, taken)
 
 
@@ -564,10 +599,14 @@ def _rule_parts(posted: _Posted, keys: str) -> Mapping[str, Value]:
     return {} if posted.value is None else _table(posted.value, "rule", keys)
 
 
-def _taken(chosen: str, parts: Mapping[str, Value], offers: Sequence[Offer]) -> TakenOffer:
-    offer = next((offer for offer in offers if offer.id == chosen), None)
+def _chosen(posted: _Posted, offers: Sequence[Offer]) -> Offer:
+    offer = next((offer for offer in offers if offer.id == posted.choice), None)
     if offer is None:
         raise CallError("this rule is not offered any more: ask for the rules again")
+    return offer
+
+
+def _taken(offer: Offer, parts: Mapping[str, Value]) -> TakenOffer:
     life = parts.get("life", "offered")
     if not isinstance(life, str) or life not in _LIVES:
         raise CallError(f"a rule holds for one of: {', '.join(_LIVES)}")

@@ -27,8 +27,9 @@ class Html(str):
 NOTHING = Html()
 NEWLINE = Html("\n")
 
-_VOID = names("br hr img input link meta")
-_TAGS = _VOID | names(
+VOID = names("br hr img input link meta")
+"""The tags of elements with nothing inside, which are not closed."""
+_TAGS = VOID | names(
     """
     a article aside b bdi body button code dd del details dialog div dl dt em fieldset figcaption
     figure footer form h1 h2 h3 h4 head header html ins kbd label legend li main nav noscript ol
@@ -58,14 +59,14 @@ def el(tag: str, *inner: str, **attributes: Attribute) -> Html:
     """
     if tag not in _TAGS:
         raise ValueError(f"no tag of ours: {tag}")
-    if inner and (tag in _VOID or tag == "script"):
+    if inner and (tag in VOID or tag == "script"):
         raise ValueError(f"{tag} has nothing inside")
     start = "".join(
         _attribute(key.rstrip("_").replace("_", "-"), value)
         for key, value in attributes.items()
         if value is not None and value is not False
     )
-    if tag in _VOID:
+    if tag in VOID:
         return Html(f"<{tag}{start}>")
     whole = text if tag not in ("textarea", "title", "option") else _words_alone
     return Html(f"<{tag}{start}>{''.join(map(whole, inner))}</{tag}>")

@@ -24,20 +24,20 @@ from crabhook.desk.commands import (
     EndOrders,
     Extend,
     GiveOrder,
-    Outcome,
     Snooze,
     Steer,
     StopSession,
 )
 from crabhook.model.actor import OrderKind
 from crabhook.model.decision import Verdict
-from crabhook.model.order import Order
 from crabhook.ui.web.acts import (
     CallError,
     ChangedCardError,
     buttons,
     command_of,
     edit_choice,
+    edit_yes,
+    rule_yes,
     session_name,
     time_buttons,
 )
@@ -45,47 +45,12 @@ from tests.support.desk import PlayedDesk
 from tests.support.offering import BOTH, DENIALS
 from tests.support.rows import every_row
 from tests.support.ruled import NO_RM, judge_by
-from tests.support.sitting import QUESTIONS, call, happening
+from tests.support.sitting import QUESTIONS, call
+from tests.unit.ui.web.cards import CARDS, KINDS, PERMISSION, called, desk_of, outcome_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from crabhook.model.card import Card
 
-SUGGESTED = {
-    "type": "addRules",
-    "rules": [{"toolName": "Bash", "ruleContent": "make *"}],
-    "behavior": "allow",
-    "destination": "localSettings",
-}
-FORM = {
-    "mcp_server_name": "github",
-    "mode": "form",
-    "message": "A new issue",
-    "requested_schema": {
-        "type": "object",
-        "properties": {
-            "title": {"type": "string"},
-            "kind": {"type": "string", "enum": ["bug", "wish"]},
-            "votes": {"type": "integer"},
-            "private": {"type": "boolean"},
-            "labels": {"type": "array", "items": {"enum": ["a", "b", "c"]}},
-        },
-        "required": ["title"],
-    },
-}
-PLAN = "# Plan\n\n1. Delete everything\n2. Build"
-PERMISSION: dict[str, Any] = {"hook_event_name": "PermissionRequest"}
-CARDS: dict[str, Mapping[str, Any]] = {
-    "call": call("Bash", {"command": "make all", "timeout": 7}),
-    "permission": call(**PERMISSION, permission_suggestions=[SUGGESTED]),
-    "questions": call("AskUserQuestion", QUESTIONS),
-    "plan": call("ExitPlanMode", {"plan": PLAN, "more": [1]}, **PERMISSION),
-    "form": happening("Elicitation", **FORM),
-    "stop": happening("Stop", last_assistant_message="All done."),
-    "denial": call(hook_event_name="PermissionDenied", reason="not here"),
-    "result": call(hook_event_name="PostToolUse", tool_response={"stdout": "3 passed"}),
-}
 VALUES: dict[str, Any] = {
     "answer": {"q1": [2], "q2": [1, 3], "q2-words": "and more", "q1-note": "why not"},
     "accept": {"f1": "A bug", "f2": 1, "f3": "3", "f4": 2, "f5": [1, 3]},
@@ -109,36 +74,9 @@ CHOICES = {
 }
 
 
-def desk_of(kind: str, **options: Any) -> tuple[PlayedDesk, Card]:
-    desk = PlayedDesk(**options)
-    payload = CARDS[kind]
-    if payload["hook_event_name"] in desk.replica.holdable():
-        desk.order(Order(OrderKind.HOLD, payload["hook_event_name"]))
-    name = desk.ask(payload)
-    (card,) = [card for card in desk.waiting() if card.requests[0].id == name]
-    desk.offered[card.number], desk.denials[card.number] = BOTH, DENIALS
-    return desk, card
-
-
 def posted(card: Card, act: str, value: Any = None, **parts: Any) -> dict[str, Any]:
-    return {
-        "id": f"id-{act}",
-        "card": card.number,
-        "seen": card.revision,
-        "act": act,
-        "value": value,
-        "choice": CHOICES.get(act, ""),
-        "at": 1,
-        "rpc": "Decide",
-        **parts,
-    }
-
-
-def outcome_of(desk: PlayedDesk, command: Command) -> Outcome:
-    outcomes: list[Outcome] = []
-    desk.replica.submit(command, outcomes.append)
-    (outcome,) = outcomes
-    return outcome
+    """Return a call of a page, with what it chooses where the test does not say otherwise."""
+    return called(card, act, value, **{"choice": CHOICES.get(act, ""), **parts})
 
 
 def ask_first(desk: PlayedDesk, card: Card, act: str, value: Any) -> None:
@@ -152,9 +90,6 @@ def ask_first(desk: PlayedDesk, card: Card, act: str, value: Any) -> None:
         assert outcome_of(desk, command_of(asks[act], card, desk.replica)) == Done()
 
 
-KINDS = ("call", "permission", "questions", "plan", "form", "stop", "denial", "result")
-
-
 @every_row("kind", KINDS)
 def test_each_act_that_is_offered_decides_the_card_when_it_comes_back(kind: str) -> None:
     _, first = desk_of(kind)
@@ -165,7 +100,9 @@ def test_each_act_that_is_offered_decides_the_card_when_it_comes_back(kind: str)
         if act == "edit" and kind == "questions":
             value = json.dumps({**QUESTIONS, "x": 1})
         ask_first(desk, card, act, value)
-        sent = posted(card, act, value, second=button.second)
+        rules = {"always-allow": BOTH.offers[0], "always-deny": DENIALS.offers[0]}
+        second = rule_yes(card, rules[act], desk.replica) if act in rules else button.second
+        sent = posted(card, act, value, second=second)
         command = command_of(sent, card, desk.replica)
         assert command.id == f"id-{act}"
         assert isinstance(command, Decide | DecideWithRule)
@@ -312,6 +249,10 @@ def test_an_edit_is_given_after_the_rules_were_asked_and_their_objections_agreed
     with pytest.raises(CallError, match="object"):
         command_of(posted(card, "edit", value), card, desk.replica)
     agreed = posted(card, "edit", value, choice=edit_choice(0, objections))
+    with pytest.raises(CallError, match="second yes"):
+        command_of(agreed, card, desk.replica)
+    agreed["second"] = edit_yes(card, asks.decision, objections, desk.replica)
+    assert agreed["second"].startswith("the rules say: ")
     command = command_of(agreed, card, desk.replica)
     assert isinstance(command, Decide)
     assert command.decision.despite == objections

@@ -1,0 +1,100 @@
+"""What ended: a row for each entry, the newest first, and one of them whole."""
+
+from collections.abc import Iterator
+
+from crabhook.desk.replica import Replica
+from crabhook.desk.updates import HistoryRead, Past
+from crabhook.model.card import Card
+from crabhook.present import past
+from crabhook.present.card import card_document
+from crabhook.present.cover import masked
+from crabhook.present.phrases import joined as phrase
+from crabhook.present.sentence import MARKS
+from crabhook.present.summary import as_allowed, called, outcome, place
+from crabhook.ui.web import blocks
+from crabhook.ui.web.acts import session_name
+from crabhook.ui.web.card import ended
+from crabhook.ui.web.html import NOTHING, Html, el, joined
+from crabhook.ui.web.texts import Pen
+
+_LATER = 10**15
+
+
+def entry(each: Past, *, whole: bool = False) -> Html:
+    """Return an entry of the history; `whole`: all of it, where that was read."""
+    card = each.card
+    open_ = el("a", _line(card), href=f"#entry-{each.id}", class_="open")
+    at = el("time", past.moment(each.at, each.at), data_at=f"{each.at:.3f}")
+    by = past.by_whom(each)
+    how = phrase(outcome(card), f"by {by}" if by else "", by=" ")
+    fate = phrase(how, past.delivery(each))
+    return el(
+        "li",
+        open_,
+        el("p", at, " ", el("strong", fate, class_=past.look(card)), class_="dim"),
+        _whole(each) if whole else NOTHING,
+        id=f"entry-{each.id}",
+        data_into="history-list",
+        data_order=f"{_LATER - each.id:016d}",
+        data_session=session_name(card.event.session_key),
+        data_card=card.number or None,
+        data_ended=how,
+    )
+
+
+def _line(card: Card) -> Html:
+    event = as_allowed(card)
+    _, mark = MARKS[card.risk.level]
+    bar = el("span", f"{mark} ", class_="bar", aria_hidden="true") if mark else NOTHING
+    return joined((bar, el("span", phrase(place(event, masked), called(event, masked)))))
+
+
+def _whole(each: Past) -> Html:
+    facts = ((label, words) for label, words in past.facts(each) if words)
+    pairs = ((el("dt", label or "end"), el("dd", masked(words))) for label, words in facts)
+    document = card_document(each.card)
+    return joined(
+        (
+            el("dl", *(part for pair in pairs for part in pair), class_="fields"),
+            el("div", blocks.drawn(document.request, Pen()), class_="asked"),
+            *(blocks.sent(sent, Pen()) for sent in document.sent),
+        )
+    )
+
+
+def just_ended(card: Card, desk: Replica) -> Html:
+    """Return a card that ended just now; it is in the list only where the history was read."""
+    return el(
+        "li",
+        el("a", _line(card), href=f"#card-{card.number}", class_="open"),
+        el("p", el("strong", ended(card, desk), class_=past.look(card)), class_="dim"),
+        id=f"entry-card-{card.number}",
+        data_into="history-list" if desk.page(0).entries else None,
+        data_order=f"0{_LATER - card.number:015d}",
+        data_session=session_name(card.event.session_key),
+        data_card=card.number,
+        data_ended=ended(card, desk),
+    )
+
+
+def page(read: HistoryRead) -> Iterator[tuple[str, Html]]:
+    """Yield the entries of a page of the history, and what reads on."""
+    for each in read.entries:
+        yield f"entry-{each.id}", entry(each)
+        yield f"entry-card-{each.card.number}", NOTHING
+    yield "history-more", _more(read)
+
+
+def _more(read: HistoryRead) -> Html:
+    """Return what reads the next page; nothing behind the last."""
+    if read.why:
+        return el("li", read.why, id="history-more", class_="warning", **_LAST)
+    if not read.goes_on:
+        return NOTHING
+    older = el(
+        "button", "older", type="button", class_="ask", data_ask="history", data_before=read.goes_on
+    )
+    return el("li", older, id="history-more", **_LAST)
+
+
+_LAST = {"data_into": "history-list", "data_order": "~"}

@@ -1,0 +1,96 @@
+"""What a page has read for a card: what the rules say of an edit, and which rules are offered."""
+
+from collections.abc import Mapping
+
+from crabhook.desk.replica import Replica
+from crabhook.desk.updates import ObjectionsReady, Offer, OffersReady
+from crabhook.model.card import Card
+from crabhook.model.jsontext import Value, at, pretty
+from crabhook.model.wording import until
+from crabhook.present.document import CallRisk, TextChange
+from crabhook.present.phrases import joined as phrase
+from crabhook.ui.commands.decide import covered, tried, undoing, undone
+from crabhook.ui.edits import asked_tool, text_paths
+from crabhook.ui.web import blocks
+from crabhook.ui.web.acts import Button, buttons, edit_choice, edit_yes, rule_yes
+from crabhook.ui.web.buttons import button, edited, offers_place, with_field
+from crabhook.ui.web.html import NOTHING, Html, el
+from crabhook.ui.web.texts import Pen
+
+_UNDONE_SHOWN = 20
+_LIVES = (("offered", ""), ("day", "for a day"), ("forever", "for ever"))
+
+
+def objections(ready: ObjectionsReady, card: Card, desk: Replica) -> Html:
+    """Return what an edit changes, what it may do then, what the rules say, and its button."""
+    place, decision = f"edit-{card.number}", ready.decision
+    offered = _offered("edit", card, desk)
+    if offered is None or decision.updated_input is None:
+        return el("div", id=place)
+    at_text, _, before = edited(card)
+    after = _after(card, decision.updated_input, at_text)
+    return el(
+        "div",
+        blocks.drawn([TextChange({}, before, after)], Pen()),
+        el("h4", "what it may do then"),
+        blocks.risk_items(CallRisk(ready.risk), Pen()),
+        *(el("p", f"! {each}", class_="warning") for each in ready.objections),
+        button(
+            offered,
+            "allow it edited",
+            edit_choice(at_text, ready.objections),
+            edit_yes(card, decision, ready.objections, desk),
+        ),
+        id=place,
+    )
+
+
+def _after(card: Card, changed: Mapping[str, Value], place: int | None) -> str:
+    """Return the edited text as it would be sent."""
+    tool_input = dict(changed)
+    text = None if place is None else at(tool_input, text_paths(asked_tool(card))[place])
+    return text if isinstance(text, str) else pretty(tool_input)
+
+
+def _offered(act: str, card: Card, desk: Replica) -> Button | None:
+    return next((each for each in buttons(card, desk) if each.act == act), None)
+
+
+def offers(ready: OffersReady, card: Card, desk: Replica) -> Html:
+    """Return the rules that are offered for a card, each with a button that takes it."""
+    act = "always-deny" if ready.denies else "always-allow"
+    offered, offering = _offered(act, card, desk), ready.offering
+    if offered is None or not offering.offers:
+        why = f"no rule is offered. {offering.why}"
+        return offers_place(card.number, el("p", why, class_="words"), denies=ready.denies)
+    rules = (_rule(each, offered, rule_yes(card, each, desk)) for each in offering.offers)
+    head = el("p", f"rules from narrow to wide, {tried(offering)}", class_="dim")
+    return offers_place(card.number, head, *rules, denies=ready.denies)
+
+
+def _rule(offer: Offer, offered: Button, second: str) -> Html:
+    """Return a rule: what it covers, what more it allows, what it would have turned round."""
+    shown, more = undone(offer, _UNDONE_SHOWN)
+    undoes = phrase(undoing(offer), *shown, more)
+    ends = el("p", f"{offer.rule} · {until(offer.expires)}", class_="rule")
+    return with_field(
+        el("h4", f"{covered(offer)}: {offer.covers}"),
+        ends,
+        *(el("p", f"! {each}", class_="warning") for each in offer.gives_away),
+        el("p", f"! It {undoes}", class_="warning") if undoes else NOTHING,
+        _life(offer),
+        _reason() if offer.denies else NOTHING,
+        button(offered, f"{offered.label} by this rule", offer.id, second),
+    )
+
+
+def _life(offer: Offer) -> Html:
+    options = (el("option", words or until(offer.expires), value=value) for value, words in _LIVES)
+    choice = el("select", *options, data_field="rule", data_name="life")
+    return el("label", el("span", "it holds", class_="label"), choice, class_="typed")
+
+
+def _reason() -> Html:
+    typed = el("input", type="text", data_field="rule", data_name="reason", autocomplete="off")
+    label = el("span", "reason (the model reads it)", class_="label")
+    return el("label", label, typed, class_="typed")
