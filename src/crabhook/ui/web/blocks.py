@@ -56,7 +56,7 @@ from crabhook.ui.web.html import NOTHING, Html, el, joined, spaced
 from crabhook.ui.web.texts import (
     MOST_LETTERS,
     Pen,
-    Shown,
+    StartOfText,
     block,
     line,
     lines_of,
@@ -93,7 +93,7 @@ def _command(each: CommandText, pen: Pen) -> Html:
 
 
 def _change(each: TextChange, pen: Pen, title: str = "") -> Html:
-    before, after = Shown.of(each.before), Shown.of(each.after)
+    before, after = StartOfText.of(each.before), StartOfText.of(each.after)
     lines = changed_lines(before.text, after.text, pen)
     missing = before.missing + after.missing + (not each.whole)
     return block("change", lines, _counts(title or "change", each.counts), missing)
@@ -171,7 +171,7 @@ def _changes(each: TextChanges, pen: Pen) -> Html:
 
 
 def _new_text(each: NewText, pen: Pen) -> Html:
-    shown = Shown.of(each.text)
+    shown = StartOfText.of(each.text)
     body = shown.text.removesuffix("\n") if not shown.missing else shown.text
     plus = [(False, words) for words in folded(body).split("\n")]
     lines = [_side(Side.ADDED, [words], pen) for words in plus]
@@ -182,7 +182,7 @@ def _new_text(each: NewText, pen: Pen) -> Html:
 
 def _plan(each: Plan, pen: Pen) -> Html:
     """Return a plan line by line; a line has a button for a note while the plan waits."""
-    shown = Shown.of(each.text)
+    shown = StartOfText.of(each.text)
     numbered = enumerate(pen.words(shown.text).split("\n"), 1)
     lines = [
         line(_line_number(place, pen), words_of(folded(words)), data_line=place)
@@ -239,7 +239,7 @@ def value_of(key: str, value: Value, pen: Pen, depth: int = 0) -> Html:
 def _text_of(key: str, words: str, pen: Pen) -> Html:
     if "\n" not in words and len(words) <= MOST_LETTERS:
         return line(words_of(pen.of(key, literal(words) if _mistakable(words) else words)))
-    shown = Shown.of(words)
+    shown = StartOfText.of(words)
     return block("text", lines_of(pen.of(key, shown.text)), missing=shown.missing)
 
 
@@ -351,6 +351,8 @@ def _again(each: AskedAgain, pen: Pen) -> Html:
 
 
 def _offered(each: OfferedRules, pen: Pen) -> Html:
+    if not each.offered:
+        return NOTHING
     items = (
         el("li", line(pen.words(phrase(it.what, it.where and f"kept in {it.where}", by=", "))))
         for it in each.offered

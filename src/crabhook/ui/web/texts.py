@@ -43,14 +43,14 @@ class Pen:
 
 
 @frozen
-class Shown:
+class StartOfText:
     """The start of a text, as far as a page shows it, and how many letters are left out."""
 
     text: str
     missing: int = 0
 
     @classmethod
-    def of(cls, whole: str) -> "Shown":
+    def of(cls, whole: str) -> "StartOfText":
         """Return a text, or its start where it is too long."""
         start = "\n".join(whole[:MOST_LETTERS].split("\n", MOST_LINES)[:MOST_LINES])
         return cls(start, len(whole) - len(start))
@@ -111,7 +111,7 @@ def section(
 
 def text_block(kind: str, words: str, pen: Pen, title: str = "") -> Html:
     """Return an agent's text."""
-    shown = Shown.of(words)
+    shown = StartOfText.of(words)
     return block(kind, lines_of(pen.words(shown.text)), title, shown.missing)
 
 
