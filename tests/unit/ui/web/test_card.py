@@ -71,8 +71,10 @@ def shown(card: Card, desk: PlayedDesk, **options: Any) -> Element:
 
 
 def kept(kind: str) -> str:
+    """Return a card line by line, without what an act means: that is of the table of acts."""
     desk, card = desk_with(KEPT[kind], judge=judge_by(RULES, FOLDER))
-    return article(card, desk.replica, SEEN).replace("><", ">\n<") + "\n"
+    html = re.sub(' title="[^"]*"', "", article(card, desk.replica, SEEN))
+    return html.replace("><", ">\n<") + "\n"
 
 
 @every_row("kind", KEPT)
