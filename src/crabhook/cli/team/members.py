@@ -6,7 +6,7 @@ A change takes the team's passphrase, typed on the terminal itself: see `asking`
 import argparse
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -35,7 +35,7 @@ from crabhook.team import edit_team
 from crabhook.team.call_signature import PublicKey
 from crabhook.team.folder import TEAM, founding, private
 from crabhook.team.invitation import DESK_PORT, HOOK_PORT, OWN_DESKS, PORT
-from crabhook.team.membership import SshKey, Team
+from crabhook.team.membership import Member, SshKey, Team
 from crabhook.team.team_file import authority_of, serve_as, team_in
 from crabhook.ui.console import say, say_below, say_json
 
@@ -153,9 +153,7 @@ def _list(arguments: argparse.Namespace) -> None:
         limits = "" if member.scope.everything else f"  only {member.scope}"
         say(f"{member.name}  {member.role}{limits}")
         for desk in desks.get(member.id, ()):
-            by_key = ", by its open key" if desk["closing"] else ""
-            where = f"{desk['device']} at {desk['address']}"
-            say_below(f"attached: {where}, since {str(desk['since'])[:16]}Z{by_key}")
+            say_below(_attached(desk, member))
         for device in member.devices:
             state = "revoked" if device.revoked else "ended" if now >= device.until else "until"
             day = time.strftime("%Y-%m-%d", time.gmtime(device.revoked or device.until))
@@ -169,6 +167,15 @@ def _list(arguments: argparse.Namespace) -> None:
     for machine in team.machines:
         day = time.strftime("%Y-%m-%d", time.gmtime(machine.revoked or machine.since))
         say(f"{machine.name}  machine  {'revoked' if machine.revoked else 'since'} {day}")
+
+
+def _attached(desk: Mapping[str, object], member: Member) -> str:
+    """Return a line about a desk or a page that a person has open."""
+    on_page = desk["device"] in [passkey.name for passkey in member.passkeys]
+    by_key = ", by its open key" if desk["closing"] else ""
+    how = ", on a page" if on_page else by_key
+    where = f"{desk['device']} at {desk['address']}"
+    return f"attached: {where}, since {str(desk['since'])[:16]}Z{how}"
 
 
 def _trust_key(arguments: argparse.Namespace) -> None:

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crabhook.cli.team import web_inviting
+from crabhook.cli.team import members, web_inviting
 from crabhook.cli.team.web_inviting import described, page_of, warnings_of
 from crabhook.model.actor import Role
 from crabhook.team.enrolling import InvitingError
-from crabhook.team.membership import Principal
+from crabhook.team.membership import Member, Principal
 from crabhook.team.passkeys import Registration, signed_in
 from crabhook.team.team_file import team_in
 from crabhook.team.web_enrolling import OverError, PageSide, WrongSecretError, shown_of
@@ -223,3 +223,17 @@ def test_the_list_says_what_a_passkey_is_and_whether_it_counts(
     assert described(passkey).startswith("passkey on Pixel (p-Pixel), since 1970-01-01, ")
     assert words in described(passkey)
     assert len(list(warnings_of(passkey, "ann"))) == warned
+
+
+@pytest.mark.parametrize(
+    ("device", "closing", "words"),
+    [
+        ("Pixel", True, "Pixel at 192.0.2.7, since 2026-11-29T03:00Z, on a page"),
+        ("laptop", True, "Z, by its open key"),
+        ("laptop", False, "laptop at 192.0.2.7, since 2026-11-29T03:00Z"),
+    ],
+)
+def test_the_list_says_who_has_a_page_open(device: str, words: str, *, closing: bool) -> None:
+    ann = Member("o", "ann", Role.ADMIN, passkeys=(Authenticator().passkey(),))
+    desk = {"device": device, "address": "192.0.2.7", "since": "2026-11-29T03:00:07Z"}
+    assert members._attached({**desk, "closing": closing}, ann).endswith(words)
