@@ -66,7 +66,7 @@ conformance: $(VENV)/developed agents ## run every decision against the real age
 agreement: $(VENV)/developed agents ## compare our rules with the real agent's, keep and print both verdicts
 	@python -m tests.agreement
 
-bench: $(VENV)/developed ## measure what waits for us, print all tables, write those of docs/maintaining/performance.md
+bench: $(VENV)/developed ## measure all that waits for us, and print the tables
 	@python -m bench
 
 bench-smallest: $(VENV)/developed ## run every section of the bench in its smallest size: that each ends

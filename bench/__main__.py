@@ -1,4 +1,4 @@
-"""`python -m bench`: measure, print, and after a whole run write the first table into the page."""
+"""`python -m bench`: measure and print; docs/maintaining/reports.md says how to read it."""
 
 import argparse
 import os
@@ -13,11 +13,9 @@ from time import perf_counter
 
 from bench import decisions, growth, hooks, keys, screen, start, waiting
 from bench.figures import Goal, Measured, Series, goals_table
-from bench.inputs import SMALLEST
 from bench.process import TOP, BenchError
 from crabhook.install import program
 
-PAGE = TOP / "docs" / "maintaining" / "performance.md"
 GROWTH = "growth"
 GROWTH_DRAWS_ON = ("waiting", "screen")
 MEASURED: Mapping[str, Callable[[], Measured]] = {
@@ -35,25 +33,16 @@ GOALS: Sequence[Goal] = [
     for section in (hooks, start, waiting, decisions, keys, screen, growth)
     for goal in section.GOALS
 ]
-MACHINE, GOALS_BLOCK = "machine", "goals"
-BLOCKS = (MACHINE, "hooks")
-"""The blocks of the page that a whole run writes; it prints all of them and the goals."""
 
 
 def main() -> int:
     """Return 0, or 1 when a process did not do its work; slowness is no error."""
     only = _arguments().only
     try:
-        blocks = _measure(chosen(only))
+        _measure(chosen(only))
     except BenchError as error:
         sys.stderr.write(f"bench: {error}\nNo figure of this section is worth anything.\n")
         return 1
-    # In the smallest size the figures are worth nothing: it shows that each section ends.
-    if not only and not SMALLEST:
-        page = PAGE.read_text(encoding="utf-8")
-        of_page = {name: blocks[name] for name in BLOCKS}
-        PAGE.write_text(with_blocks(page, of_page), encoding="utf-8")
-        _say(f"Written into {PAGE.relative_to(TOP)}.")
     return 0
 
 
@@ -63,22 +52,10 @@ def chosen(only: Collection[str]) -> Sequence[str]:
     return [name for name in SECTIONS if name in wanted]
 
 
-def with_blocks(page: str, blocks: Mapping[str, str]) -> str:
-    """Return the page with each block anew between its two marks; raises KeyError without them."""
-    for name, text in blocks.items():
-        before, begin, rest = page.partition(f"<!-- bench: {name} -->\n")
-        _, end, after = rest.partition(f"<!-- end of {name} -->")
-        if not end:
-            raise KeyError(f"the page has no place for {name}")
-        page = f"{before}{begin}\n{text}\n{end}{after}"
-    return page
-
-
-def _measure(names: Sequence[str]) -> Mapping[str, str]:
-    """Measure the sections, each after the other; return the blocks of the page."""
+def _measure(names: Sequence[str]) -> None:
+    """Measure the sections, each after the other; print each table, the goals and the machine."""
     began, before = datetime.now(UTC), _load()
     _say(*(f"Note: {misgiving}." for misgiving in program.misgivings(program.interpreter())))
-    blocks: dict[str, str] = {}
     figures: dict[Goal, float] = {}
     series: list[Series] = []
     for name in names:
@@ -87,15 +64,12 @@ def _measure(names: Sequence[str]) -> Mapping[str, str]:
         _say("", f"{name}: {perf_counter() - since:.0f} s, load {_load()}", "", measured.text)
         figures |= measured.figures
         series += measured.series
-        blocks[name] = measured.text
     goals = [goal for goal in GOALS if goal in figures or len(names) == len(SECTIONS)]
-    blocks[GOALS_BLOCK] = goals_table(goals, figures)
-    blocks[MACHINE] = (
+    _say(
+        goals_table(goals, figures),
         f"{began:%Y-%m-%d %H:%M} UTC, at {_commit()}, load {before} before and {_load()} after: "
-        f"{_machine()}.\n"
+        f"{_machine()}.\n",
     )
-    _say(blocks[GOALS_BLOCK], blocks[MACHINE])
-    return blocks
 
 
 def _machine() -> str:
