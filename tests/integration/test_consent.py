@@ -106,7 +106,7 @@ def test_a_person_reads_what_gets_wider_and_says_yes_or_no(home: Path) -> None:
     code, _, shown = agree(command, environment(home), "n\n")
     assert code == 1
     assert "new:     allow            Bash(x *)" in shown
-    assert "you did not agree; nothing was changed" in shown
+    assert "you did not agree: nothing was changed" in shown
     assert settings(home) == {"rules.toml": DENIAL}
     assert agree(command, environment(home))[0] == 0
     assert 'verdict = "allow"' in settings(home)["rules.toml"]
@@ -148,7 +148,7 @@ def test_with_a_team_a_yes_is_not_enough_and_the_passphrase_is(home: Path) -> No
             person.answer("passphrase for the team", "yes\n")
         code, _, wrong = person.finish()
     assert code == 1
-    assert "3 wrong passphrases; nothing was changed" in wrong
+    assert "3 wrong passphrases: nothing was changed" in wrong
     assert settings(home)["rules.toml"] == DENIAL
     with Typist(command, environment(home)) as person:
         person.answer("passphrase for the team", f"{PASSPHRASE}\n")

@@ -144,7 +144,7 @@ def test_a_standby_turns_hooks_away_at_once_says_who_leads_and_that_it_does_not_
         served(url, "--headless", waits=False) as standby,
     ):
         stands_by(standby)
-        words = f"process {leader.process.pid}, at {place}; this server stands by"
+        words = f"process {leader.process.pid}, at {place}. This server stands by"
         assert any(words in line for line in standby.said)
         until(lambda: f", at {place} leads" in status(standby))
         begun = time.monotonic()

@@ -1,4 +1,4 @@
-"""What is told of decisions: in the log of a server without a desk, and as counts at its desks.
+"""What the log of a server without a desk says about decisions, and the counts at its desks.
 
 More people read a log than a desk, so secrets are redacted in a call's summary, as in the record.
 What both need is imported late, when hooks can connect: so each is told when to begin.
@@ -107,7 +107,7 @@ class Day:
         return "" if self._tally is None else self._tally.today()
 
     def alike(self, event: Event, /) -> tuple[int, int, str]:
-        """Return how many calls like this one were allowed, how many denied, and what they are."""
+        """Return how many calls like this were allowed, how many denied, and what they are."""
         return (0, 0, "") if self._tally is None else self._tally.alike(event)
 
 

@@ -145,7 +145,7 @@ _UNREAD = (ValueError, TypeError, LookupError, AttributeError, OverflowError, Re
 
 
 class Follower:
-    """Shows a standby's runner the leader's record at `url`; its own broker decides none of it."""
+    """Shows a standby's runner the leader's record at `url`; its own broker decides nothing."""
 
     def __init__(self, runner: Runner, standing: StandingBy, url: str) -> None:
         self._runner, self._standing, self._url = runner, standing, url
@@ -161,7 +161,7 @@ class Follower:
         beside = "".join(
             f"; {trouble}" for trouble in (self._trouble, self._deaf, self._older) if trouble
         )
-        return f"this server stands by: {who}{where}; nothing can be decided here{beside}"
+        return f"this server stands by: {who}{where}, nothing can be decided here{beside}"
 
     async def keep(self) -> None:
         """Follow the record until cancelled."""
@@ -195,7 +195,7 @@ class Follower:
         self._deaf, self._older = reader.deaf, reader.older
 
     async def _show(self, seen: "LeaderChanges") -> None:
-        """Show the records in order; then waiting requests, or ended ones, without a record."""
+        """Show the records in order; then waiting or ended requests without a record."""
         runner = self._runner
         self._standing.leader = seen.leader
         readable = [request for request in seen.new if request.platform in PLATFORMS]
@@ -214,7 +214,7 @@ class Follower:
             runner.handle(Mirrored(legs, cards, runner.now()))
         self._steer(seen)
         if seen.anew:
-            _LOOKING_ON.info("shown anew up to record %s: no news of each card before", seen.seq)
+            _LOOKING_ON.info("shown again up to record %s: no news of each card before", seen.seq)
             runner.publish_anew()
 
     def _steer(self, seen: "LeaderChanges") -> None:

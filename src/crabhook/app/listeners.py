@@ -55,7 +55,7 @@ class Admitted(NamedTuple):
 def team_of(settings: Settings, *, needed: bool) -> "TeamReader | None":
     """Return the team, where its desks or machines may connect.  Raises TeamError.
 
-    Where the settings do not ask for a team, an unusable one is logged, and hooks are served.
+    Where the settings do not ask for a team, an unusable team is logged, and hooks are served.
     """
     wanted, folder = needed or settings.operators, Folder(config.team_folder())
     if not folder.exists or (settings.headless and not wanted):
@@ -77,7 +77,7 @@ def team_of(settings: Settings, *, needed: bool) -> "TeamReader | None":
 def advertised(settings: Settings, places: Sequence[Address], admitted: Admitted) -> Leader:
     """Return this server's name and addresses for clients of other servers, while it leads.
 
-    Without a setting, an address is the one it listens on, unless that is 0.0.0.0 or ::.
+    Without a setting, an address is where it listens, unless that is 0.0.0.0 or ::.
     """
     hooks = [place for place in places if isinstance(place, TcpAddress)]
     desks = [parse_address(settings.operators or OWN_DESKS)] if admitted.team else []
@@ -184,7 +184,7 @@ def tls_of(settings: Settings, places: Sequence[Address]) -> Tls | None:
         if own.key.exists():
             return None if all(address.loopback for address in beyond) else own
         for place in places:
-            require_tls(place, None, f", as a team has it: {_team_by(settings)}; or {OWN_PAIR}")
+            require_tls(place, None, f", as a team has it: {_team_by(settings)}, or {OWN_PAIR}")
         return None
     if settings.tls_cert is None or settings.tls_key is None:
         raise PortError("TLS needs both --tls-cert and --tls-key")
@@ -196,7 +196,7 @@ def _team_by(settings: Settings) -> str:
     founds = "`crabhook team init` founds one"
     if not settings.shared:
         return founds
-    return f"`crabhook team pull` brings the one on record here; where there is none yet, {founds}"
+    return f"`crabhook team pull` brings the team on record here. Where there is none yet, {founds}"
 
 
 class Listeners:

@@ -103,7 +103,7 @@ _SIMPLE = re.compile(r"[A-Za-z0-9_.:/@%+,-]+")
 
 
 def fields(**about: object) -> dict[str, object]:
-    """Return a line's fields as a logger's `extra`, without empty ones."""
+    """Return a line's fields as a logger's `extra`, without empty fields."""
     return {"fields": {name: value for name, value in about.items() if value not in ("", None)}}
 
 

@@ -2,9 +2,9 @@
 
 When two hooks rewrite a call, the agent takes the change of the hook that ends later: so a card
 warns in red. The agents' settings, and their plugins' hooks, are read as `crabhook doctor` reads
-them (check `hook.alone`), in the thread that looks at a project's rules, and again after a change
-of a file. Nothing is known before `begin`: the import of the reader is slow, and the server listens
-first.
+them (check `hook.alone`). The thread that looks at a project's rules reads them, and again after a
+file has changed. Nothing is known before `begin`: the import of the reader is slow, and the server
+listens first.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

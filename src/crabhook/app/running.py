@@ -47,7 +47,7 @@ _ELSEWHERE = "up.socket"
 
 
 def _started_elsewhere() -> UnixAddress | None:
-    """Return the socket that `up` was given in place of the usual one, while somebody listens.
+    """Return the socket that `up` was given in place of the usual socket, while somebody listens.
 
     The file leads people to a server, and proves nothing: the socket's folder is looked at as ever.
     """

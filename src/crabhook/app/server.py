@@ -79,7 +79,7 @@ def _stops_amiss(store: str | None) -> str:
         _LOG.warning("the stopped sessions could not be compared with the record: %s", error)
         return ""
     return (
-        f"{difference}; look at your sessions, and stop again what must stand" if difference else ""
+        f"{difference}. Look at your sessions, and stop again what must stop" if difference else ""
     )
 
 
@@ -113,7 +113,7 @@ def _status(wired: Wired, bound: Sequence[object]) -> ServerStatus:
 
 
 class Leaving:
-    """The end of a server; `signalled`: by a signal; `hands_over`: by HAND_OVER."""
+    """The end of a server: by a signal (`signalled`), or by HAND_OVER (`hands_over`)."""
 
     def __init__(self) -> None:
         self.hands_over = self.signalled = self.begun = False
@@ -186,7 +186,7 @@ class Server:
 
     def _give_up(self, error: CrabhookError) -> None:
         """End the server in good order, and with an error for who started it."""
-        _LOG.error("a listener ended and cannot be opened anew: %s", error)
+        _LOG.error("a listener ended and cannot be opened again: %s", error)
         self._failed = error
         os.kill(os.getpid(), signal.SIGTERM)
 
@@ -380,10 +380,10 @@ class Server:
         """Return what the service manager shows of this server."""
         if isinstance(standing := wired.leadership, StandingBy):
             leads = standing.leader.name or "nobody that is known"
-            return f"standing by on {self._where}; {leads} leads"
+            return f"standing by on {self._where}, {leads} leads"
         waiting, desks = wired.runner.counts()
-        nobody = "" if desks else "; nobody is at a desk"
-        return f"listening on {self._where}; {waiting} waiting{nobody}"
+        nobody = "" if desks else ", nobody is at a desk"
+        return f"listening on {self._where}, {waiting} waiting{nobody}"
 
     async def _begun(self) -> Recorder | None:
         """Return the opened record; None where another server leads.
@@ -421,14 +421,14 @@ class Server:
         self._said = reason = str(error)
         if (leader := self._leader).name:
             at = f", at {leader.hooks}" if leader.hooks else ""
-            _LOG.info("another server leads: %s%s; this server stands by", leader.name, at)
+            _LOG.info("another server leads: %s%s. This server stands by", leader.name, at)
         else:
-            _LOG.warning("%s; waiting until it can be written", reason)
+            _LOG.warning("%s: waiting until it can be written", reason)
         if log_file(self._settings):
-            print(f"crabhook: {reason}; waiting for it", file=sys.stderr)  # noqa: T201 - no screen is open yet
+            print(f"crabhook: {reason}: waiting for it", file=sys.stderr)  # noqa: T201 - no screen is open yet
 
     async def _opened(self, patience: float = PATIENCE) -> Recorder:
-        """Return the record, opened by its writer; wait `patience` seconds for a shared one."""
+        """Return the record, opened by its writer; wait `patience` seconds for a shared record."""
         settings, state = self._settings, config.state_folder()
         retention = Retention(settings.keep_days, int(settings.keep_megabytes * 1_000_000))
         courier = Courier(through(settings.head_command)) if settings.head_command else None

@@ -1,4 +1,4 @@
-"""Puts a runner together from its parts: the one place for servers, the demo, benchmarks and tests.
+"""Puts a runner together from its parts, for servers, the demo, benchmarks and tests.
 
 The parts come first, and the runner is given them. What a part has to tell later it tells its own
 listeners (the rules), or a value that the runner reads (faults, leadership).

@@ -1,8 +1,8 @@
 """Arguments of several commands: times as people write them, and the owner's rules.
 
-Rules are in files here, or as documents in a record that servers share. A change of a shared one is
-a proposal to the writing server; with a team, its authority signs it, with a key that a person's
-passphrase opens.
+Rules are in files here, or as documents in a record that servers share. A change of a shared
+document is a proposal to the writing server. With a team, its authority signs the proposal, with a
+key that a person's passphrase opens.
 """
 
 import argparse
@@ -51,7 +51,7 @@ def when(text: str) -> str:
         except ValueError:
             continue
     raise argparse.ArgumentTypeError(
-        f"{text!r} is no time; write 2026-01-31, 2026-01-31T10:00, 10:00 or 2h"
+        f"{text!r} is no time: write 2026-01-31, 2026-01-31T10:00, 10:00 or 2h"
     )
 
 
@@ -101,7 +101,7 @@ class SharedDocuments:
         return self.get(name).version
 
     def write(self, name: str, text: str, by: Actor) -> None:  # noqa: ARG002 - a person, always
-        """Have a text take the place of the one that was read; raises CrabhookError."""
+        """Replace the text that was read; raises CrabhookError."""
         self.put(name, text)
 
     def put(self, name: str, text: str, sign: Sign | None = None) -> Document:
@@ -117,7 +117,7 @@ class SharedDocuments:
         if sign:
             asked = replace(asked, signature=sign(asked.signed))
         if why := propose(self.place, asked):
-            raise CrabhookError(f"{why}; nothing was changed")
+            raise CrabhookError(f"{why}: nothing was changed")
         self.known[name] = replace(before, version=before.version + 1, text=text, by="you")
         return self.known[name]
 
@@ -154,7 +154,7 @@ def _operator_here() -> tuple[str, str] | None:
 
 
 def rules_in_force() -> RuleFiles:
-    """Return the owner's rules: on record, where servers share one that has them, else in files."""
+    """Return the owner's rules: from the record that servers share, or else from files."""
     shared = _documents_with(RULES)
     return replace(
         rule_files(), shared=shared, signed=shared is not None and shared.takes_a_passphrase
@@ -162,7 +162,7 @@ def rules_in_force() -> RuleFiles:
 
 
 def _documents_with(name: str) -> SharedDocuments | None:
-    """Return the documents of the shared record, if this one exists there."""
+    """Return the documents of the shared record, if it has a document of this name."""
     place = config.record_place()
     if not is_shared(place):
         return None
@@ -177,10 +177,10 @@ def shared_place(place: Place | None = None, how: str = "") -> Place:
     place = place or config.record_place()
     if not is_shared(place):
         raise CrabhookError(
-            f"no store that servers share is named here: name it {how}in "
+            f"no store that servers share is named here. Name it {how}in "
             f"{config.config_folder() / 'settings.toml'}, "
-            '[record] store = "postgresql://USER@HOST/DATABASE", and run this again; a server '
-            "without one goes by the files of its own machine"
+            '[record] store = "postgresql://USER@HOST/DATABASE", and run this again. A server '
+            "without a shared store reads the files of its own machine"
         )
     return place
 
@@ -202,7 +202,7 @@ def push_rules(arguments: argparse.Namespace) -> int:
     for name, (path, text) in changed.items():
         _show(there.get(name).text, text, _named(there.get(name)), str(path))
     if not changed:
-        say(f"The rules in {there.where} are those of this machine: nothing is to be done.")
+        say(f"The rules in {there.where} are the rules of this machine: there is nothing to do.")
         return 0
     if not arguments.yes:
         _agreed(f"Put this in {there.where}, for all its servers?")
@@ -223,7 +223,7 @@ def pull_rules(arguments: argparse.Namespace) -> int:
     for name, (path, text) in changed.items():
         _show(text, there.read(name), str(path), _named(there.get(name)))
     if not changed:
-        say(f"The files of this machine are as the rules in {there.where}: nothing is to be done.")
+        say(f"The files of this machine are as the rules in {there.where}: there is nothing to do.")
         return 0
     if not arguments.yes or _widens(there, changed):
         from crabhook.cli.consent import consent  # it reads rules

@@ -122,7 +122,7 @@ def _up(arguments: argparse.Namespace) -> str:
             log_end = os.pread(handle, _LAST_LINES, begins).decode("utf-8", "replace")
             why = log_end.strip().rpartition("\n")[2].removeprefix("crabhook: ")
             why = why or f"it was not ready within {STARTS_WITHIN:g} s"
-            raise BackgroundError(f"the server did not start: {why}; its log: {log}")
+            raise BackgroundError(f"the server did not start: {why} (its log: {log})")
     note = note_socket(address)
     runs = f"crabhook runs (process {server.pid}): {status}"
     return f"{runs}{note}\nlog: {log}\nopen its desk with: crabhook"
@@ -137,14 +137,14 @@ def _runs_already(pid: int, path: Path, settings: config.Settings) -> str:
     if isinstance(listening, list) and not any(" for desks" in str(place) for place in listening):
         return (
             f"crabhook runs already (process {pid}), and takes no desks but its own: leave that "
-            "with q, or end it with `crabhook down`; then `crabhook up`"
+            "with q, or end it with `crabhook down`, then give `crabhook up`"
         )
     if missing := _not_listened_at(listening, settings):
         raise BackgroundError(
             f"crabhook runs already (process {pid}), and does not listen at {missing}: end it with "
             "`crabhook down`, then give this command again"
         )
-    return f"crabhook runs already (process {pid}); open its desk with `crabhook`"
+    return f"crabhook runs already (process {pid}): open its desk with `crabhook`"
 
 
 def _not_listened_at(listening: object, settings: config.Settings) -> str:
@@ -245,9 +245,9 @@ def _down(arguments: argparse.Namespace) -> str:
     until = time.monotonic() + ENDS_WITHIN
     while running_at(path) is not None or _lives(pid):  # it closes its record last
         if time.monotonic() > until:
-            raise BackgroundError(f"process {pid} does not end; its log tells more: {_log()}")
+            raise BackgroundError(f"process {pid} does not end. Its log tells more: {_log()}")
         time.sleep(LOOK_EVERY)
-    left = f"; {waiting} waiting went back to their agents, with no opinion" if waiting else ""
+    left = f": {waiting} waiting went back to their agents, with no opinion" if waiting else ""
     return f"crabhook has ended (process {pid}){left}."
 
 
@@ -282,8 +282,8 @@ def _lives(pid: int) -> bool:
 
 
 _OPENS_ANEW = (
-    "the server (process {holder}) does not listen on {path}.  It opens that anew, or ends with an "
-    "error, within seconds: ask again"
+    "the server (process {holder}) does not listen on {path}.  It opens that again within "
+    "seconds, or ends with an error: ask again"
 )
 
 
@@ -301,7 +301,7 @@ def _status(arguments: argparse.Namespace) -> int:
         say(f"crabhook runs (process {status['pid']}), {waiting} waiting")
         if part := part_in_words(status):
             say(part)
-        say(f"desks: {desks}" if desks else "desks: none; nobody is at a desk")
+        say(f"desks: {desks}" if desks else "desks: none, nobody is at a desk")
         for text in listening if isinstance(listening, list) else ():
             say(f"listening on {text}")
         troubles = status["troubles"]

@@ -194,7 +194,7 @@ def actions(
 def reporting(
     command: str, act: Callable[[argparse.Namespace], object], arguments: argparse.Namespace
 ) -> int:
-    """Do `act`; print the text that it returns, or its failure's reason; return the exit code."""
+    """Do `act` and print what it returns, or why it failed; return the exit code."""
     from crabhook.ui.console import say  # the hook's side has no use for it
 
     try:
@@ -203,7 +203,7 @@ def reporting(
         say(f"crabhook {command}: {error}", stream=sys.stderr)
         return error.exit_code
     except KeyboardInterrupt:
-        sys.stderr.write("\nended; nothing more was changed\n")
+        sys.stderr.write("\nended: nothing more was changed\n")
         return 130
     if isinstance(done, str):
         say(*done.split("\n"))
@@ -256,11 +256,11 @@ class Parser(argparse.ArgumentParser):
 
 
 def meant(wrong: str, words: Iterable[str]) -> str:
-    """Return "; did you mean …?" with the nearest of the known words, or nothing."""
+    """Return ", did you mean …?" with the nearest of the known words, or nothing."""
     from difflib import get_close_matches  # slow, and only for slips
 
     near = get_close_matches(wrong, sorted(set(words)), n=1, cutoff=0.7)
-    return f"; did you mean {near[0]}?" if near else ""
+    return f", did you mean {near[0]}?" if near else ""
 
 
 def subcommands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:

@@ -1,7 +1,7 @@
 """Print a shell's completion of crabhook's commands, options and their values.
 
 The parsers of the arguments make the script, which starts no Python while somebody types. It is the
-file completion.SHELL beside this one, filled with rows: see `_rows`.
+file completion.SHELL beside this module, filled with rows: see `_rows`.
 """
 
 import argparse

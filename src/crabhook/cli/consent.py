@@ -1,9 +1,10 @@
 """A person's word on what widens the rules.
 
 An agent runs as its owner and can start any command of ours, in more spellings than a rule can
-list. So what widens the rules asks for what an agent does not have: the passphrase of the team,
-where this machine has one, and else a yes on the controlling terminal. Neither is read from a pipe.
-A program that makes a terminal of its own can type a yes there; it cannot type the passphrase.
+list. So a command that widens the rules asks for what an agent does not have. That is the
+passphrase of the team, where this machine has a team, and else a yes on the controlling terminal.
+Neither is read from a pipe. A program that makes a terminal of its own can type a yes there; it
+cannot type the passphrase.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -38,7 +39,7 @@ def write_rules(files: RuleFiles, text: str) -> None:
     if wider:
         consent(files, [*in_words(wider), "This lets more happen without you."], "Write it?")
     if files.read(RULES) != before:
-        raise RulesError(f"{files.where(RULES)} changed while you were asked; nothing was written")
+        raise RulesError(f"{files.where(RULES)} changed while you were asked: nothing was written")
     files.write(RULES, text)
 
 
@@ -71,7 +72,7 @@ def consent(files: RuleFiles, lines: Iterable[str], question: str) -> None:
             "copy a rules.toml into its settings folder (docs/how-to/ci.md)"
         ) from error
     if not agreed:
-        raise NoConsentError("you did not agree; nothing was changed")
+        raise NoConsentError("you did not agree: nothing was changed")
 
 
 def _asks_passphrase(files: RuleFiles, shown: str) -> bool:

@@ -151,11 +151,11 @@ def _join(arguments: argparse.Namespace) -> None:
 
 
 def report(change: SettingsChange, what: str, *, shared: bool = False) -> None:
-    """Carry out `change` and say what was done, to which file, and where the old one is kept."""
+    """Carry out `change` and say what was done, to which file, and where the old file is kept."""
     path, target = change.settings.path, change.settings.target
     place = f"{path}" if path == target else f"{path} (a link to {target})"
     if change.is_none:
-        say(f"{what}: already so in {place}; nothing was written.")
+        say(f"{what}: already so in {place}, nothing was written.")
         return
     backup = change.carry_out(shared=shared)
     say(f"{what}: written to {place}.")
@@ -174,7 +174,7 @@ def _installation(arguments: argparse.Namespace, agent: Platform) -> Installatio
     if stance not in agent.settings.stances:
         raise InstallError(
             f"{agent.title} shows its own dialog only when its hooks have answered, so crabhook "
-            f"cannot be its {stance}; it can be: {', '.join(agent.settings.stances)}"
+            f"cannot be its {stance}. It can be: {', '.join(agent.settings.stances)}"
         )
     managed = (
         arguments.scope == SettingsScope.MANAGED and SettingsScope.MANAGED in agent.settings.scopes
@@ -182,7 +182,7 @@ def _installation(arguments: argparse.Namespace, agent: Platform) -> Installatio
     if managed and arguments.server is None:
         raise InstallError(
             "managed settings are for every user of this machine, and each has a server of their "
-            "own by default; say with --server which one all of them shall ask"
+            "own by default. Say with --server which server all of them shall ask"
         )
     try:
         server = arguments.server or _address(asked_address())
@@ -300,7 +300,7 @@ def _troubles(
             yield f"there is no {file} yet, and without it no hook reaches the server"
     yield from _unreached(agent, installation)
     if arguments.scope == SettingsScope.PROJECT:
-        yield "these paths are this machine's; others who share the project's settings lack them"
+        yield "these paths are this machine's: others who share the project's settings lack them"
     for scope in agent.settings.scopes:
         path = agent.settings.path(scope, arguments.project, os.environ)
         if path != change.settings.path and has_hooks(path):
@@ -321,8 +321,8 @@ def _unreached(agent: Platform, installation: Installation) -> Iterator[str]:
         by_tcp = True
         if not (address.loopback or installation.tls_ca):
             yield (
-                f"{server} is beyond this machine, and a hook sends nothing there in the clear: "
-                "install again with --tls-ca FILE, the certificate to know the server by"
+                f"{server} is beyond this machine, and a hook sends nothing there in the clear. "
+                "Install again with --tls-ca FILE, the certificate to know the server by"
             )
     if by_tcp and installation.token_file is None:
         yield (
@@ -367,7 +367,7 @@ def _uninstall(arguments: argparse.Namespace) -> None:
     if arguments.dry_run:
         sys.stdout.write(change.difference())
     elif change.is_none:
-        say(f"There are no hooks of crabhook in {path}; nothing was written.")
+        say(f"There are no hooks of crabhook in {path}: nothing was written.")
     else:
         report(change, f"{agent.title}'s settings without crabhook")
         say("A session that runs already may ask the operator until it ends.")
@@ -401,7 +401,7 @@ def _uninstall_all(arguments: argparse.Namespace) -> None:
     from crabhook.cli.terminal import agrees  # likewise
 
     if is_listened_at(default_address()):
-        raise InstallError("a server runs, so nothing was removed; first: `crabhook down`")
+        raise InstallError("a server runs, so nothing was removed. First: `crabhook down`")
     looked_at = list(_everywhere(arguments.project))
     paths = [change.settings.path for _, change in looked_at]
     changes = [(agent, change) for agent, change in looked_at if not change.is_none]

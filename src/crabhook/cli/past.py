@@ -35,7 +35,7 @@ _HEADS: Mapping[ChangeKind, str] = {
     ChangeKind.OVERRULED: "YOU DENIED THESE, AND TODAY'S RULES WOULD ALLOW THEM",
     ChangeKind.ALLOWED: "newly allowed",
     ChangeKind.DENIED: "newly denied",
-    ChangeKind.EDITED: "you changed these first; now they would be decided as they were asked",
+    ChangeKind.EDITED: "you changed these first, now they would be decided as they were asked",
     ChangeKind.ASKED: "now asked",
     ChangeKind.PASSED: "now left to the agent's own rules",
     ChangeKind.OPEN: "no longer decided by rules: they would come to you",
@@ -118,7 +118,7 @@ def _change_lines(change: RulingChange, times: int) -> Iterator[str]:
     yield f"  {_at(call)}  {card:>6}  {_named(call) or '-':<8}  {short(_about(call))}{repeated}"
     by = "you" if call.by_person else who(call.by)
     now = f"now {_verdict(change.now)}: {change.why}"
-    yield f"      in {call.event.cwd or '?'}: was {change.was} by {by}; {now}"
+    yield f"      in {call.event.cwd or '?'}: was {change.was} by {by}, {now}"
 
 
 def _verdict(now: RuleVerdict | None) -> str:
@@ -173,7 +173,7 @@ _DENIALS = 5  # shown with one suggestion
 
 
 def run_suggest(arguments: argparse.Namespace) -> int:
-    """Print the suggestions, or write the chosen ones; return 0.  Raises CrabhookError."""
+    """Print the suggestions, or write those chosen; return 0. Raises CrabhookError."""
     files = rules_in_force()
     wish = SuggestionLimits(arguments.at_least, arguments.with_denials, distinct=DISTINCT)
     today = CurrentRules(files)
@@ -197,7 +197,7 @@ def _add(files: RuleFiles, suggested: Suggested, numbers: list[int]) -> int:
     many = len(suggested.suggestions)
     for number in numbers:
         if not 1 <= number <= many:
-            raise RulesError(f"there is no suggestion {number}; there are {many}")
+            raise RulesError(f"there is no suggestion {number}: there are {many}")
     chosen = [suggested.suggestions[number - 1].rule for number in dict.fromkeys(numbers)]
     text, after = edit.drafted(files, chosen)
     write_rules(files, text)
@@ -209,11 +209,11 @@ def _add(files: RuleFiles, suggested: Suggested, numbers: list[int]) -> int:
 def _say(suggested: Suggested, wish: SuggestionLimits, files: RuleFiles) -> None:
     say_whose(files)
     say(
-        f"You allowed {suggested.allows} calls yourself, {suggested.different} different ones; "
-        f"today's rules speak of {suggested.decided} of the {suggested.allows} already."
+        f"You allowed {suggested.allows} calls yourself, {suggested.different} of them different. "
+        f"Today's rules decide {suggested.decided} of the {suggested.allows} already."
     )
     if suggested.looked_at < suggested.different:
-        say(f"Only the {suggested.looked_at} most frequent of the different ones were looked at.")
+        say(f"Only the {suggested.looked_at} most frequent of the different calls were looked at.")
     for number, suggestion in enumerate(suggested.suggestions, 1):
         say("")
         for line in _lines(number, suggestion):
@@ -232,9 +232,9 @@ def _say(suggested: Suggested, wish: SuggestionLimits, files: RuleFiles) -> None
 
 def _lines(number: int, suggestion: SuggestedRule) -> Iterator[str]:
     already = suggestion.covered - suggestion.spares
-    in_force = f" and {already} that today's rules speak of" if already else ""
+    in_force = f" and {already} that today's rules decide" if already else ""
     shared = suggestion.spares - suggestion.adds
-    again = f"; {shared} of them are in suggestions above" if shared else ""
+    again = f"({shared} of them are in suggestions above)" if shared else ""
     yield f"{number:>3}  {suggestion.covers}"
     yield f"     covers {suggestion.spares} decisions of yours{in_force}{again}"
     yield f"     such as: {'  |  '.join(dict.fromkeys(map(_example, suggestion.examples)))}"
@@ -265,7 +265,7 @@ def _end(suggested: Suggested, wish: SuggestionLimits) -> str:
     kept = "" if wish.with_denials else "None of these lets through anything that was ever denied. "
     return (
         f"{kept}Inputs are as recorded, their secrets taken out. "
-        "`crabhook rules suggest --add 1 2` writes the first two; the numbers are new each time."
+        "`crabhook rules suggest --add 1 2` writes the first two. The numbers are new each time."
     )
 
 

@@ -98,7 +98,7 @@ def _list(arguments: argparse.Namespace) -> int:
     for number, rule in enumerate(user.rules, 1):
         say(f"{number:4}  {described(rule)}")
     if not user.rules:
-        say("      no rules yet; `crabhook rules add allow 'Bash(npm run *)'` writes one")
+        say("      no rules yet: `crabhook rules add allow 'Bash(npm run *)'` writes one")
     if user.unprotect:
         say(f"      not protected: {', '.join(sorted(user.unprotect))}")
     for risk in user.risks:

@@ -44,7 +44,7 @@ def _settings(arguments: argparse.Namespace) -> Settings:
     settings = config.override(config.load(arguments.settings), vars(arguments))
     if settings.headless and settings.no_desk:
         raise SettingsError(
-            "--headless lets rules alone decide; --no-desk waits for desks: not both"
+            "--headless lets rules alone decide, --no-desk waits for desks: not both"
         )
     if arguments.otherwise is not None and not (settings.headless or settings.no_desk):
         left = "what the rules leave open where nobody is at a desk"

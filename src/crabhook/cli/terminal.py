@@ -22,7 +22,7 @@ _TELLING = ("command", "file_path", "path", "url", "pattern", "query", "prompt")
 
 
 def about(tool_input: Value) -> str:
-    """Return what a call is about: the command, the file, or whatever its input begins with."""
+    """Return what a call is about: the command, the file, or the beginning of its input."""
     if isinstance(tool_input, dict):
         for key in _TELLING:
             if key in tool_input:
@@ -70,8 +70,8 @@ def ask(prompt: str, *, shown: bool = False, within: float = PASSPHRASE_WITHIN) 
             while not select.select([handle], [], [], _CTRL_C_WITHIN)[0]:
                 if monotonic() > until:
                     raise UnseenError(
-                        f"nobody typed an answer within {within:g} s, so nothing was done; what is "
-                        "typed before the question stands is dropped"
+                        f"nobody typed an answer within {within:g} s, so nothing was done. "
+                        "What was typed before the question is dropped"
                     )
             typed = os.read(handle, _LARGEST)
             if not shown:

@@ -84,7 +84,7 @@ def test_everybodys_settings_name_a_server_for_all_of_them_or_are_not_written(
 ) -> None:
     assert main(["install", agent, "--scope", "managed"]) == 1
     said = capsys.readouterr()
-    words = "say with --server" if agent == "claude" else "no settings of the scope managed"
+    words = "Say with --server" if agent == "claude" else "no settings of the scope managed"
     assert (words in said.err, said.out) == (True, "")
 
 
@@ -380,7 +380,7 @@ def test_nobody_can_be_a_companion_of_gemini_cli(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["install", "gemini", "--companion"]) == 1
-    assert "cannot be its companion; it can be: gate" in capsys.readouterr().err
+    assert "cannot be its companion. It can be: gate" in capsys.readouterr().err
     assert not gemini_settings(home).exists()
 
 
@@ -450,7 +450,7 @@ def test_a_reader_that_has_had_enough_gets_no_traceback(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "warned"),
     [
-        (("--server", "desk.example:7443"), ("install again with --tls-ca", "wants its token")),
+        (("--server", "desk.example:7443"), ("Install again with --tls-ca", "wants its token")),
         (("--server", "desk.example:7443", "--tls-ca", "ca.pem"), ("wants its token",)),
         (("--server", "127.0.0.1:7443", "--token-file", "token"), ()),
         (("--server", "desk.example"), ("no hook reaches the server",)),

@@ -73,7 +73,7 @@ def test_changes_are_told_in_groups_what_the_operator_denied_first_and_counted_l
         "YOU DENIED THESE, AND TODAY'S RULES WOULD ALLOW THEM (2):",
         "newly allowed (1):",
         "newly denied (2):",
-        "you changed these first; now they would be decided as they were asked (1):",
+        "you changed these first, now they would be decided as they were asked (1):",
         "no longer decided by rules: they would come to you (1):",
     ]
     assert shown.splitlines()[-1] == (
@@ -85,7 +85,7 @@ def test_changes_are_told_in_groups_what_the_operator_denied_first_and_counted_l
 
 def test_it_says_what_was_what_would_be_and_by_which_rule(run: Replay, rules: Path) -> None:
     shown = run()
-    assert f"in /srv/shop: was deny by you; now allow: {rules}, line 2" in shown
+    assert f"in /srv/shop: was deny by you, now allow: {rules}, line 2" in shown
     assert "(the day's work)" in shown
     assert (
         f"in /srv/other: was allow by rule {OLD}; now open: no rule speaks of git status" in shown

@@ -73,7 +73,7 @@ def test_the_default_address_is_where_the_client_asks_without_being_told(tmp_pat
         (["--listen", "0.0.0.0:0"], "needs TLS, as a team has it: `crabhook team init` founds one"),
         (
             ["--listen", "0.0.0.0:0", "--store", "postgresql://nobody@127.0.0.1:1/none"],
-            "`crabhook team pull` brings the one on record here; where there is none yet, `crabh",
+            "`crabhook team pull` brings the team on record here. Where there is none yet, `crabh",
         ),
         (["--listen", "127.0.0.1:0", "--tls-cert", "c"], "both --tls-cert and --tls-key"),
         (["--listen", "127.0.0.1:0", "--ndjson", "127.0.0.1:0"], "listens on unix:PATH alone"),

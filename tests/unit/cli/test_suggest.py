@@ -63,7 +63,7 @@ def test_suggestions_are_numbered_with_the_line_that_writes_each(
     write(state, *map(lately, LOGS), *map(lately, LISTS), lately("cat a"))
     assert call("suggest") == 0
     shown = capsys.readouterr().out
-    assert shown.startswith("You allowed 8 calls yourself, 8 different ones; ")
+    assert shown.startswith("You allowed 8 calls yourself, 8 of them different. ")
     assert "  1  `ls` with any arguments, in /srv/shop\n     covers 4 decisions of yours\n" in shown
     assert "  2  `git log` with any arguments, in /srv/shop\n" in shown
     assert "such as: git log -n 2  |  git log -n 1  |  git log -n 0" in shown
@@ -113,7 +113,7 @@ def test_several_are_written_at_once_and_a_number_that_is_none_writes_nothing(
 ) -> None:
     write(state, *map(lately, LOGS), *map(lately, LISTS))
     assert call("suggest", "--add", "1", "3") == 1
-    assert "there is no suggestion 3; there are 2" in capsys.readouterr().err
+    assert "there is no suggestion 3: there are 2" in capsys.readouterr().err
     assert call("suggest", "--add", "0") == 1
     assert not file.exists()
     code, shown = agreed("suggest", "--add", "2", "1", "2")
@@ -184,7 +184,7 @@ def test_a_cut_is_said(
     monkeypatch.setattr(past, "DISTINCT", 2)
     write(state, *map(lately, LOGS))
     call("suggest")
-    assert "Only the 2 most frequent of the different ones" in capsys.readouterr().out
+    assert "Only the 2 most frequent of the different calls" in capsys.readouterr().out
 
 
 def test_without_a_record_it_says_so(file: Path, capsys: pytest.CaptureFixture[str]) -> None:

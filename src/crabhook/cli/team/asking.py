@@ -79,7 +79,7 @@ def new_passphrase() -> str:
         except CertificateError as error:
             why = f"{str(error)[0].upper()}{str(error)[1:]}"
         prompt = f"{why} ({left} more).  {NEW}"
-    raise PassphrasesError(f"no passphrase was chosen in {TRIES} tries; nothing was changed")
+    raise PassphrasesError(f"no passphrase was chosen in {TRIES} tries: nothing was changed")
 
 
 def with_passphrase(prompt: str, opened: Callable[[str], T]) -> T:
@@ -90,7 +90,7 @@ def with_passphrase(prompt: str, opened: Callable[[str], T]) -> T:
             return opened(ask(prompt))
         except WrongPassphraseError:
             prompt = f"That is not it ({left} more).  {prompt.rpartition('.  ')[2]}"
-    raise PassphrasesError(f"{TRIES} wrong passphrases; nothing was changed")
+    raise PassphrasesError(f"{TRIES} wrong passphrases: nothing was changed")
 
 
 _SIGN = ("ssh-keygen", "-Y", "sign", "-n", NAMESPACE, "-f")
@@ -117,15 +117,15 @@ async def _signed(key: Path, text: bytes) -> bytes:
     try:
         made, complaint = await asyncio.wait_for(signing.communicate(text), WITHIN)
     except TimeoutError:
-        raise CrabhookError(f"the key did not sign within {WITHIN:g} s; nothing was sent") from None
+        raise CrabhookError(f"the key did not sign within {WITHIN:g} s: nothing was sent") from None
     finally:
         if signing.returncode is None:
             signing.kill()
             await signing.wait()
     if signing.returncode != 0:
         why = complaint.decode("utf-8", "replace").strip().rpartition("\n")[2]
-        other = "to type the passphrase instead: `crabhook team keys use --none`"
-        raise CrabhookError(f"the key did not sign ({why}); nothing was sent; {other}")
+        other = "To type the passphrase instead: `crabhook team keys use --none`"
+        raise CrabhookError(f"the key did not sign ({why}), nothing was sent. {other}")
     return bare(made.decode("ascii", "replace"))
 
 

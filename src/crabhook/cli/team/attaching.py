@@ -110,7 +110,7 @@ def chosen_team(team: str | None) -> "DeskFolder":
     if not folders:
         raise AttachError(_no_team())
     teams = ", ".join(folder.facts().team for folder in folders)
-    raise AttachError(f"say which desk, with --team NAME; this device is in {teams}")
+    raise AttachError(f"say which desk, with --team NAME (this device is in {teams})")
 
 
 def place_of(folder: "DeskFolder") -> str:
@@ -353,7 +353,7 @@ def join_desk(arguments: argparse.Namespace) -> None:
 
     invitation = Invitation.parse(arguments.invitation)
     name = (arguments.name or socket.gethostname())[:64]
-    say("The passphrase is asked for whenever this device opens a desk: choose a long one.")
+    say("This device asks for the passphrase each time it opens a desk: make it long.")
     seal = partial(sealed, passphrase=new_passphrase())
     keys = DeskKeys.new(closing=not arguments.no_closing_key)
     joined = join(invitation, Joining(Joins.DESK, *keys.requests(), name), shown)
@@ -375,7 +375,7 @@ def use_key(arguments: argparse.Namespace) -> None:
         return
     if folder.closing() is None:
         raise CrabhookError(
-            "a signature comes with this device's closing key, which it has not: join anew"
+            "a signature comes with this device's closing key, which it has not: join again"
         )
     folder.sign_with(arguments.key)
     say(f"{arguments.key} signs what is decided by commands here, once an admin trusts it:")

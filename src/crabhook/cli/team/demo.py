@@ -64,11 +64,11 @@ PEOPLE: Mapping[str, tuple[Role, Mapping[str, str]]] = {
 GO_ON = (
     "",
     "With your own team, where the others reach this machine as HOST, here:",
-    "  crabhook team init --host HOST           (after `crabhook up`, which founds one too:",
-    "                                            crabhook down ; crabhook team names HOST)",
+    "  crabhook team init --host HOST           (after `crabhook up`, which founds a team too:",
+    "                                            crabhook down, then crabhook team names HOST)",
     "  crabhook up --operators 0.0.0.0:7444",
     "  crabhook team invite NAME                and on the other machine:",
-    "  crabhook team join LINE ; crabhook       (docs/tutorial/second-desk.md)",
+    "  crabhook team join LINE, then crabhook   (docs/tutorial/second-desk.md)",
 )
 
 

@@ -116,7 +116,7 @@ def found_here(
     now, hosts = time.time(), tuple(dict.fromkeys((*names, *LOOPBACK)))
     admin = edit_team.invitable(Team("", "", 0), operator or getuser(), Role.ADMIN, Scope())
     with founding(team_folder()) as new:
-        say("The passphrase opens your desk, and lets people and machines in: choose a long one.")
+        say("The passphrase opens your desk, and lets people and machines in: make it long.")
         seal = partial(sealed, passphrase=new_passphrase())
         authority = found_team(new, team or socket.gethostname(), hosts, seal, now)
         keys = DeskKeys.new(closing=True)
@@ -239,8 +239,8 @@ def _place(arguments: argparse.Namespace) -> InvitationAddress:
     host = arguments.host or names[0]
     if host not in names:
         raise edit_team.ChangeError(
-            f"the server's certificate is not for {host}: it is for {', '.join(names)}.  Name the "
-            f"server anew with `crabhook team names {host}`, and start it anew"
+            f"the server's certificate is not for {host}: it is for {', '.join(names)}.  Give the "
+            f"server a new certificate with `crabhook team names {host}`, and restart it"
         )
     place = TcpAddress(host, arguments.port)
     if "." not in host and number_of(host) is None and not place.loopback:
@@ -273,7 +273,7 @@ HOOKS = Reached("hooks of other machines", "--listen", HOOK_PORT, "")
 
 
 def reached_at(host: str, wanted: Reached) -> str:
-    """Return where the server of this machine is reached by whoever comes in.
+    """Return where the server of this machine is reached by a person or machine that comes in.
 
     Says what to do where no server runs. Raises InvitingError where one runs that nobody who comes
     to `host` would reach: then no line is worth printing.
@@ -302,7 +302,7 @@ def reached_at(host: str, wanted: Reached) -> str:
     takes = f"takes {wanted.who} at {at} alone" if at else f"takes no {wanted.who}"
     raise InvitingError(
         f"your server {takes}, so nobody could connect to it from elsewhere, and nobody was "
-        f"invited.  Start it anew, and invite then: `crabhook down; crabhook up {wanted.option} "
+        f"invited.  Restart it, and invite then: `crabhook down && crabhook up {wanted.option} "
         f"0.0.0.0:{port}{kept}`"
     )
 

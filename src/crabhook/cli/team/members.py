@@ -45,7 +45,7 @@ def _init(arguments: argparse.Namespace) -> None:
     who = (arguments.operator, arguments.team)
     kept = finished_here(OWN_DESKS) or found_here(names, OWN_DESKS, *who)
     team, facts = team_now(team_folder()), kept.facts()
-    say(f"The team {team.name} is founded; you are {facts.operator}, its first admin.")
+    say(f"The team {team.name} is founded. You are {facts.operator}, its first admin.")
     say(f"This device's keys are in {kept.path}.")
     say(f"The server is known as {', '.join(team.names)}.  It counts from the server's next start.")
     say("Next, in this order:")
@@ -56,7 +56,7 @@ def _init(arguments: argparse.Namespace) -> None:
         say(f"  crabhook serve --operators 0.0.0.0:{DESK_PORT} --listen 0.0.0.0:{HOOK_PORT}")
     else:
         say("  crabhook serve")
-    say("      or start its service anew")
+    say("      or restart its service")
     say("  crabhook team invite NAME")
 
 
@@ -67,7 +67,7 @@ def _names(arguments: argparse.Namespace) -> None:
     change(folder, authority, lambda team: replace(team, names=names))  # it may be refused
     serve_as(folder, authority, names, time.time())
     say(
-        f"The server here has a new certificate, for {', '.join(names)}.  Start the server anew, "
+        f"The server here has a new certificate, for {', '.join(names)}.  Restart the server, "
         "so that it shows this certificate."
     )
 
@@ -94,7 +94,7 @@ def _pull(arguments: argparse.Namespace) -> None:
 
 
 def _push(_: argparse.Namespace) -> None:
-    """Share this machine's team where it is newer than the shared one."""
+    """Share this machine's team where it is newer than the shared team."""
     shared_place()
     folder, there = team_folder(), team_on_record()
     if there is None:
@@ -103,7 +103,7 @@ def _push(_: argparse.Namespace) -> None:
         )
     content = private(folder.team, 4 << 20).decode()
     if content == there.read(TEAM):
-        say("The team on record is the one here: nothing is to be done.")
+        say("The team on record is the team of this machine: there is nothing to do.")
         return
     now = there.put(TEAM, content)
     say(f"The team on record is of version {now.version} there now, and in force on all servers.")
@@ -188,7 +188,7 @@ def _trust_key(arguments: argparse.Namespace) -> None:
     key, words = PublicKey.parse(line), line.split(None, 2)
     if not (key.in_hardware or arguments.confirmed):
         raise edit_team.ChangeError(
-            f"nobody can see whether {key.kind} signs without a person: take a key in hardware "
+            f"nobody can see whether {key.kind} signs without a person. Take a key in hardware "
             "(sk-…), or say with --confirmed that it is in an ssh-agent alone, by ssh-add -c"
         )
     comment = words[2].strip() if len(words) > 2 else ""

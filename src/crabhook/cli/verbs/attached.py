@@ -73,7 +73,7 @@ class Attached:
                 return await settled
         except TimeoutError:
             why = f"the server did not say what became of it within {TOLD_WITHIN:g} s"
-            raise CrabhookError(f"{why}; see: crabhook log") from None
+            raise CrabhookError(f"{why}: see `crabhook log`") from None
 
 
 async def who_is_attached(server: str, keys: Credentials) -> tuple[Sequence[AttachedDesk], float]:
@@ -180,8 +180,8 @@ def command(verb: str, go: Go, *tables: str) -> cli.Subcommand:
 def going(act: Act, *, why: Why = lambda _: None) -> Go:
     """Return what acts at a desk.
 
-    `why` says from its arguments why a person must show their presence, None where the key that
-    lies open is enough: to look, and to close gates.
+    `why` says from its arguments why a person must show their presence. It is None where the key
+    that lies open is enough: to look, and to close gates.
     """
 
     def go(arguments: argparse.Namespace) -> int:
@@ -260,7 +260,7 @@ class Teller:
         return {"claimed_by": ", ".join(map(name_of, self.looking(number)))}
 
     def ended(self, card: Card) -> dict[str, Value]:
-        """Tell how a card ended, by whom, from where and when; nothing of one that waits."""
+        """Tell how a card ended, by whom, from where and when; nothing if it waits."""
         if card.state is State.WAITING:
             return {}
         by = card.decided.by if card.decided else None

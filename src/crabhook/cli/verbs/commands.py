@@ -52,7 +52,7 @@ def teller_of(here: Attached) -> Teller:
 def card_of(here: Attached, number: int) -> Card:
     """Return a card that the server has; raises CrabhookError."""
     if (card := here.replica.card(number)) is None:
-        raise CrabhookError(f"there is no #{number}; see: crabhook pending")
+        raise CrabhookError(f"there is no #{number}: see `crabhook pending`")
     return card
 
 
@@ -194,7 +194,7 @@ async def _watch(server: str, keys: Credentials, after: Cursor | None) -> int:
                 case LinkChanged(refused=True):
                     return
                 case LinkChanged(lost):
-                    sys.stderr.write(f"crabhook watch: {safe(lost)}; trying again\n")
+                    sys.stderr.write(f"crabhook watch: {safe(lost)}, trying again\n")
                     return
                 case _:
                     return

@@ -101,7 +101,7 @@ class CardResult:
 def answers(words: Sequence[str]) -> str:
     """Return the answers of a command line as the plain desk writes them.
 
-    The shell took the quotes off: whatever is no list of option numbers is own words.
+    The shell took the quotes off: a word that is no list of option numbers is own words.
     """
     written = []
     for word in words:
@@ -138,7 +138,7 @@ def looked_at(wish: Wish, number: int, here: Attached) -> Card | CardResult:
     """Return a card, or why it cannot be decided as it was seen."""
     card = here.replica.card(number)
     if card is None:
-        return CardResult(number, f"there is no #{number}; see: crabhook pending", FAILED)
+        return CardResult(number, f"there is no #{number}: see `crabhook pending`", FAILED)
     if card.state is not State.WAITING:
         return _told(card, f"#{number} has ended: {_ending(card, here)}", TOO_LATE, here)
     if wish.seen and not seen(card).startswith(wish.seen):
@@ -170,14 +170,14 @@ async def decide(wish: Wish, number: int, here: Attached) -> CardResult:
         await here.submit(commands.AskObjections(card.number, decision))
         if objections := here.replica.objections(card.number, decision):
             words = f"#{number} cannot be changed so from here: {'; '.join(objections)}"
-            return CardResult(number, f"{words}; decide it at a desk", FAILED)
+            return CardResult(number, f"{words}: decide it at a desk", FAILED)
     outcome = await here.submit(commands.Decide(card.number, card.revision, decision))
     card, code = here.replica.card(number) or card, CODES[type(outcome)]
     if isinstance(outcome, commands.Done):
         return _told(card, f"#{number} {decision.verdict.done}", code, here)
     words = f"#{number}: {outcome.why}"
     if isinstance(outcome, commands.TooLate) and card.state is not State.WAITING:
-        words = f"#{number} has ended: {_ending(card, here)}; this answer changed nothing"
+        words = f"#{number} has ended: {_ending(card, here)}, this answer changed nothing"
     return _told(card, words, code, here)
 
 
@@ -256,4 +256,4 @@ def _decider(act: Act) -> Subcommand:
 
 
 VERBS: Mapping[str, Subcommand] = {act.id: _decider(act) for act in OFFERED if act.verb}
-"""The verb of each act that is one: a person shows their presence for each that does not close."""
+"""The verbs of acts: a person shows their presence for each that does not close."""

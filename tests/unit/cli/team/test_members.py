@@ -300,7 +300,7 @@ def test_a_terminal_of_ones_own_opens_nothing_without_the_passphrase(tmp_path: P
         shown += agent.stdout.read()
         agent.stdin.close()
     assert agent.returncode == 1
-    assert b"3 wrong passphrases; nothing was changed" in shown
+    assert b"3 wrong passphrases: nothing was changed" in shown
     assert b"crab1" not in shown
     assert snapshot(tmp_path) == before
 

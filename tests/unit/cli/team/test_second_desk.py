@@ -64,7 +64,7 @@ def test_nobody_is_invited_to_a_server_that_only_this_machine_reaches(
             reached_at(ELSEWHERE, DESKS)
         words = str(refused.value)
         assert words.endswith(
-            "`crabhook down; crabhook up --operators 0.0.0.0:7444 --listen 0.0.0.0:7443`"
+            "`crabhook down && crabhook up --operators 0.0.0.0:7444 --listen 0.0.0.0:7443`"
         )
         assert reached_at(ELSEWHERE, HOOKS) == f"{ELSEWHERE}:7443"
         for host in ("127.0.0.1", "127.0.0.2", "localhost", "::1"):

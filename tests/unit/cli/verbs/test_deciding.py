@@ -83,7 +83,7 @@ async def test_of_two_who_decide_at_once_the_later_hears_who_was_first_from_wher
         desk.runner.do(lambda: None)
         told = await going
         assert told.words == (
-            "#1 has ended: DENIED by Ann at laptop, 0 s ago; this answer changed nothing"
+            "#1 has ended: DENIED by Ann at laptop, 0 s ago, this answer changed nothing"
         )
         RESULT.validate(told.data)
         assert {
