@@ -28,6 +28,7 @@ from crabhook.server.web.guard import HEADERS, BrowserGuard
 from crabhook.server.web.notices import Notices
 from crabhook.server.web.routes import Answer, Pages, Visit, posted
 from crabhook.server.web.sessions import KEPT_FOR, Session, Sessions
+from crabhook.server.web.whereabouts import runs_here
 from crabhook.team.membership import Team, TeamRefusal
 from crabhook.team.passkeys import (
     Assertion,
@@ -266,7 +267,8 @@ class WebDesk:
                 return self.pages.answer(HTTPStatus.OK, asdict(self._enrolling.begin(shown, now)))
             if step == "offer":
                 registration = Registration.from_json(value.get("registration"))
-                here = TcpAddress(request.remote or "", 0).loopback
+                forwarded_for = ",".join(request.headers.getall("X-Forwarded-For", ()))
+                here = runs_here(request.remote or "", forwarded_for)
                 device = str(value.get("device", ""))
                 words = self._enrolling.offer(shown, registration, device, now, here=here)
                 return self.pages.answer(HTTPStatus.OK, {"words": words})
