@@ -296,6 +296,20 @@ def opened_by_passkey(  # noqa: PLR0913 - as by an SSH key, and where pages are 
     """
     if abs(now - call.at) > WITHIN:
         return TeamRefusal(TOO_LONG_AGO)
+    passkey = _passkey_to_open_with(assertion, team, principal)
+    if isinstance(passkey, TeamRefusal):
+        return passkey
+    try:
+        verify(assertion, challenge_of(call), passkey, origins)
+    except PasskeyError as error:
+        return TeamRefusal(str(error))
+    return replace(principal, closing=False, signed=True)
+
+
+def _passkey_to_open_with(
+    assertion: Assertion, team: Team, principal: Principal
+) -> Passkey | TeamRefusal:
+    """Return the passkey that an assertion says it is of, or why that one may not open."""
     whose = team.passkey(assertion.name)
     if whose is None or whose[0].id != principal.operator:
         return TeamRefusal(f"this passkey is none of {principal.name}'s")
@@ -305,14 +319,14 @@ def opened_by_passkey(  # noqa: PLR0913 - as by an SSH key, and where pages are 
             f"{principal.name} signed in by the passkey on {principal.device_name}: sign by it, or "
             f"sign in by the passkey on {passkey.name}"
         )
+    # Its end is by the calendar, at which the caller was identified.
+    standing = team.by_passkey(principal.operator, passkey.id, passkey.since)
+    if isinstance(standing, TeamRefusal):
+        return standing
     if not passkey.counts:
         return TeamRefusal(
             f"the passkey on {passkey.name} is on a machine where agents run, so it may look and "
             f"close: an admin runs `crabhook team keys trust {principal.name} --passkey "
             f"{passkey.id}`"
         )
-    try:
-        verify(assertion, challenge_of(call), passkey, origins)
-    except PasskeyError as error:
-        return TeamRefusal(str(error))
-    return replace(principal, closing=False, signed=True)
+    return passkey

@@ -247,6 +247,12 @@ def test_an_assertion_counts_for_two_minutes(late: float) -> None:
     assert "too long ago" in why(assertion, now=AT + late)
 
 
+def test_an_assertion_of_a_revoked_passkey_opens_nothing() -> None:
+    assertion = ANN.sign(challenge_of(CALL))
+    assert "was revoked on" in why(assertion, team_of(ANN, revoked=NOW))
+    assert not why(assertion, team_of(ANN))
+
+
 def test_a_passkey_on_the_agents_machine_counts_on_an_admins_word() -> None:
     assertion = ANN.sign(challenge_of(CALL))
     theirs = team_of(ANN, agents_machine=True)
