@@ -309,7 +309,7 @@ def opened_by_passkey(  # noqa: PLR0913 - as by an SSH key, and where pages are 
 def _passkey_to_open_with(
     assertion: Assertion, team: Team, principal: Principal
 ) -> Passkey | TeamRefusal:
-    """Return the passkey that an assertion says it is of, or why that one may not open."""
+    """Return the passkey that an assertion says it is of, or why it may not open."""
     whose = team.passkey(assertion.name)
     if whose is None or whose[0].id != principal.operator:
         return TeamRefusal(f"this passkey is none of {principal.name}'s")
