@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import chain, groupby, zip_longest
+from itertools import chain, groupby, islice, zip_longest
 from operator import itemgetter
 
 from crabhook.model.card import Level
@@ -55,6 +55,7 @@ from crabhook.ui.web.forms import form, questions
 from crabhook.ui.web.html import NOTHING, Html, el, joined, spaced
 from crabhook.ui.web.texts import (
     MOST_LETTERS,
+    MOST_LINES,
     Pen,
     StartOfText,
     block,
@@ -68,6 +69,7 @@ from crabhook.ui.web.texts import (
 )
 
 _MOST_COMPARED = 800  # lines of both sides; comparing may take their number squared
+_ITS_END = "the end of it"
 _DEEPEST = 5  # of a value that is drawn as lists
 _SHORT = 40  # letters of a text that could be taken for another kind of value
 _RAW = 20_000  # letters of JSON
@@ -95,8 +97,8 @@ def _command(each: CommandText, pen: Pen) -> Html:
 def _change(each: TextChange, pen: Pen, title: str = "") -> Html:
     before, after = StartOfText.of(each.before), StartOfText.of(each.after)
     lines = changed_lines(before.text, after.text, pen)
-    missing = before.missing + after.missing + (not each.whole)
-    return block("change", lines, _counts(title or "change", each.counts), missing)
+    rest = before.rest or after.rest or ("" if each.whole else _ITS_END)
+    return block("change", lines, _counts(title or "change", each.counts), rest)
 
 
 def _counts(title: str, counts: Counts | None) -> str:
@@ -166,18 +168,19 @@ def _changes(each: TextChanges, pen: Pen) -> Html:
         if edit.change is not None:
             parts.append(_change(edit.change, pen, title))
         if edit.rest:
-            parts.append(_fields(edit.rest, pen, "" if edit.change else title))
+            parts.append(_fields(edit.rest, pen, "with" if edit.change else title))
     return joined(parts)
 
 
 def _new_text(each: NewText, pen: Pen) -> Html:
     shown = StartOfText.of(each.text)
-    body = shown.text.removesuffix("\n") if not shown.missing else shown.text
+    body = shown.text if shown.rest else shown.text.removesuffix("\n")
     plus = [(False, words) for words in folded(body).split("\n")]
     lines = [_side(Side.ADDED, [words], pen) for words in plus]
     if not each.text.endswith("\n"):
         lines.append(line("(no newline at the end)", class_="dim"))
-    return block("new", lines, _counts("new text", each.counts), shown.missing + (not each.whole))
+    rest = shown.rest or ("" if each.whole else _ITS_END)
+    return block("new", lines, _counts("new text", each.counts), rest)
 
 
 def _plan(each: Plan, pen: Pen) -> Html:
@@ -188,7 +191,7 @@ def _plan(each: Plan, pen: Pen) -> Html:
         line(_line_number(place, pen), words_of(folded(words)), data_line=place)
         for place, words in numbered
     ]
-    return block("plan", lines, "plan", shown.missing)
+    return block("plan", lines, "plan", shown.rest)
 
 
 def _line_number(place: int, pen: Pen) -> Html:
@@ -210,37 +213,57 @@ def _changed_fields(each: ChangedFields, pen: Pen) -> Html:
 # Fields as they were sent.
 
 
-def _fields(fields: Mapping[str, Value], pen: Pen, title: str = "") -> Html:
-    return section("fields", _list_of(fields, pen, 0), title=title or "with")
+def _fields(fields: Mapping[str, Value], pen: Pen, title: str = "with") -> Html:
+    return value_block(dict(fields), pen, title)
 
 
-def _list_of(fields: Mapping[str, Value], pen: Pen, depth: int) -> Html:
-    pairs = (
-        (el("dt", pen.words(key)), el("dd", value_of(key, value, pen, depth)))
-        for key, value in fields.items()
-    )
-    return el("dl", *chain.from_iterable(pairs), class_="fields")
+def value_block(value: Value, pen: Pen, title: str) -> Html:
+    """Return a value in lists; the start of its JSON where it is too long for a page."""
+    if not _is_short(value):
+        written = StartOfText.of(json_start(value, MOST_LETTERS, indent=2))
+        return block("fields", lines_of(pen.words(written.text)), title, _ITS_END)
+    return section("fields", _value("", value, pen), title=title)
 
 
-def value_of(key: str, value: Value, pen: Pen, depth: int = 0) -> Html:
+def _is_short(value: Value) -> bool:
+    few = sum(1 for _ in islice(_values_in(value), MOST_LINES + 1)) <= MOST_LINES
+    return few and len(json_start(value, MOST_LETTERS)) <= MOST_LETTERS
+
+
+def _values_in(value: Value) -> Iterator[Value]:
+    """Yield a value and all that is in it."""
+    yield value
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    for each in inner:
+        yield from _values_in(each)
+
+
+def _value(key: str, value: Value, pen: Pen, depth: int = 0) -> Html:
     """Return a value in lists, and what lies too deep in them as JSON."""
-    if isinstance(value, dict | list) and value and depth >= _DEEPEST:
+    if isinstance(value, dict | list) and value and depth > _DEEPEST:
         value = json.dumps(value, ensure_ascii=False)
     match value:
         case dict(fields) if fields:
-            return _list_of(fields, pen, depth + 1)
+            pairs = (
+                (_key(name, pen), el("dd", _value(name, each, pen, depth + 1)))
+                for name, each in fields.items()
+            )
+            return el("dl", *chain.from_iterable(pairs), class_="fields")
         case list(items) if items:
-            return el("ol", *(el("li", value_of(key, item, pen, depth + 1)) for item in items))
+            return el("ol", *(el("li", _value(key, item, pen, depth + 1)) for item in items))
+        case str(words) if "\n" in words:
+            return block("text", lines_of(pen.of(key, words)))
         case str(words):
-            return _text_of(key, words, pen)
+            return line(_covered(key, literal(words) if _mistakable(words) else words, pen))
     return line(el("code", compact(value), class_="value"))
 
 
-def _text_of(key: str, words: str, pen: Pen) -> Html:
-    if "\n" not in words and len(words) <= MOST_LETTERS:
-        return line(words_of(pen.of(key, literal(words) if _mistakable(words) else words)))
-    shown = StartOfText.of(words)
-    return block("text", lines_of(pen.of(key, shown.text)), missing=shown.missing)
+def _key(name: str, pen: Pen) -> Html:
+    return el("dt", line(_covered("", name, pen)))
+
+
+def _covered(key: str, words: str, pen: Pen) -> Html:
+    return words_of(folded(pen.of(key, words)))
 
 
 def _mistakable(words: str) -> bool:
@@ -254,7 +277,7 @@ def _mistakable(words: str) -> bool:
 
 
 def _odd_input(each: OddInput, pen: Pen) -> Html:
-    return section("fields", value_of("", each.value, pen), title="input")
+    return value_block(each.value, pen, "input")
 
 
 def _path(each: FilePath, pen: Pen) -> Html:
@@ -293,7 +316,7 @@ def _fact(each: Fact, pen: Pen) -> Html:
             return text_block("words", words, pen, label)
         case _, dict(fields):
             return _fields(fields, pen, label)
-    return section("fields", value_of(each.key, each.value, pen), title=label)
+    return value_block(each.value, pen, label)
 
 
 def link(asks: ServerAsks, pen: Pen) -> Html:

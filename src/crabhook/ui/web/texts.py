@@ -44,16 +44,17 @@ class Pen:
 
 @frozen
 class StartOfText:
-    """The start of a text, as far as a page shows it, and how many letters are left out."""
+    """The start of a text, as far as a page shows it; `rest` says how much more there is."""
 
     text: str
-    missing: int = 0
+    rest: str = ""
 
     @classmethod
     def of(cls, whole: str) -> "StartOfText":
         """Return a text, or its start where it is too long."""
         start = "\n".join(whole[:MOST_LETTERS].split("\n", MOST_LINES)[:MOST_LINES])
-        return cls(start, len(whole) - len(start))
+        more = len(whole) - len(start)
+        return cls(start, plural(more, "more letter") if more else "")
 
 
 def line(*inner: str, class_: str = "", **attributes: str | int) -> Html:
@@ -76,17 +77,16 @@ def lines_of(words: str, class_: str = "") -> list[Html]:
     return [line(words_of(each), class_=class_) for each in folded(words).split("\n")]
 
 
-def block(kind: str, lines: Sequence[Html], title: str = "", missing: int = 0) -> Html:
-    """Return lines under a title; `missing`: how many letters behind them are not on the page."""
+def block(kind: str, lines: Sequence[Html], title: str = "", rest: str = "") -> Html:
+    """Return lines under a title; `rest` says what behind them is not on the page."""
     first, more = lines[:SHOWN], lines[SHOWN:]
     parts = [rows_of(first)]
     if more:
         summary = el("summary", plural(len(more), "more line"))
         parts.append(el("details", summary, rows_of(more), class_="more"))
-    if missing:
-        words = f"{plural(missing, 'more letter')} of this are not on this page"
-        parts.append(el("p", words, class_="warning"))
-    return section(kind, *parts, title=title, lines=len(lines), whole=not missing)
+    if rest:
+        parts.append(el("p", f"! not on this page: {rest}", class_="warning"))
+    return section(kind, *parts, title=title, lines=len(lines), whole=not rest)
 
 
 def rows_of(lines: Iterable[Html]) -> Html:
@@ -112,7 +112,7 @@ def section(
 def text_block(kind: str, words: str, pen: Pen, title: str = "") -> Html:
     """Return an agent's text."""
     shown = StartOfText.of(words)
-    return block(kind, lines_of(pen.words(shown.text)), title, shown.missing)
+    return block(kind, lines_of(pen.words(shown.text)), title, shown.rest)
 
 
 def paragraph(words: str, class_: str = "") -> Html:

@@ -209,13 +209,24 @@ def test_a_long_text_is_all_there_and_says_how_much_of_it_is_folded() -> None:
     assert len(more.all("span", class_="line")) == 100 - SHOWN
 
 
-def test_what_is_too_long_for_a_page_says_so_and_is_not_whole() -> None:
-    desk, card = desk_with(call("Bash", {"command": "x " * MOST_LETTERS}))
+LONG: dict[str, Any] = {
+    "command": ({"command": "x " * MOST_LETTERS}, f"{MOST_LETTERS} more letters"),
+    "change": ({"file_path": "a", "old_string": "a\n" * 9_000, "new_string": ""}, "more letters"),
+    "new": ({"file_path": "a", "content": "a\n" * 9_000}, "14001 more letters"),
+    "fields": ({"a": [[1] * 300] * 30}, "the end of it"),
+}
+
+
+@every_row("kind", LONG)
+def test_what_is_too_long_for_a_page_says_so_and_is_not_whole(kind: str) -> None:
+    tool_input, rest = LONG[kind]
+    desk, card = desk_with(call("Write" if kind == "new" else "Tool", tool_input))
     page = shown(card, desk)
     assert page.get("data-whole") == "no"
-    command = page.one("section", data_block="command")
-    assert command.get("data-whole") == "no"
-    assert f"{MOST_LETTERS} more letters" in command.words
+    block = page.one("section", data_block=kind)
+    assert block.get("data-whole") == "no"
+    assert rest in block.one("p", class_="warning").words
+    assert len(article(card, desk.replica, SEEN)) < 2 * MOST_LETTERS
 
 
 def test_secrets_are_covered_until_somebody_asks() -> None:
