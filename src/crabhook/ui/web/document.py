@@ -73,7 +73,6 @@ _NO_SCRIPT = "This page needs JavaScript: its passkeys sign what you allow."
 def _desk() -> Html:
     return el(
         "body",
-        el("a", "To what waits", href="#queue", class_="skip"),
         _top(),
         el(
             "main",
@@ -87,8 +86,12 @@ def _desk() -> Html:
             id="main",
         ),
         _tabs(),
-        el("ol", id="held", class_="held", aria_label="Answers that you can take back"),
-        el("p", id="told", class_="told", role="status"),
+        el(
+            "aside",
+            el("ol", id="held", class_="held"),
+            el("p", id="told", class_="told", role="status"),
+            aria_label="What you did",
+        ),
         _second_yes(),
         data_view="start",
     )
@@ -129,6 +132,7 @@ def _view(name: str, title: str, *inner: Html) -> Html:
         "section",
         el("h1", title, id=f"{name}-title", tabindex=-1),
         *inner,
+        id=name,
         class_="view",
         data_of=name,
         aria_labelledby=f"{name}-title",
@@ -178,7 +182,7 @@ def _queue() -> Html:
 
 
 def _card() -> Html:
-    return el("section", el("div", id="card-place"), class_="view", data_of="card")
+    return _view("card", "What is asked", el("div", id="card-place"))
 
 
 def _list(name: str, title: str, id_: str, empty: str) -> Html:
@@ -206,7 +210,7 @@ def _you() -> Html:
             class_="row",
         ),
         el("p", "", id="push-said", role="status", class_="said"),
-        el("div", id="push-devices"),
+        el("ul", id="push-devices", class_="facts", aria_label="Devices that are called"),
         el("h2", "This device"),
         el("button", "Sign out", type="button", id="sign-out"),
     )

@@ -194,14 +194,23 @@ function tell(words) {
 /** Say something at what a person acts on: at the foot of a card, which stays in view. */
 function sayAt(holder, words, tone = "") {
   if (holder.id === "desk") return tell(words);
-  const article = holder.matches("article") && all(".first", holder).at(-1);
-  const place = article || (all("form.acts", holder).at(-1) ?? holder);
+  const place = holder.matches("article") ? footOf(holder) : (all("form.acts", holder).at(-1) ?? holder);
   let output = all("output.outcome", place).at(-1);
   if (!output) {
     output = make("output", "", { class: "outcome", role: "status", "data-is-ours": "" });
     place.append(output);
   }
+  Object.assign(holder.dataset, { isSaid: words, isSaidTone: tone });
   return say(output, words, tone);
+}
+
+/** Return the foot of a card, which stays in view: of one that is over, a foot of ours. */
+function footOf(card) {
+  const foot = card.querySelector(".first, .foot");
+  if (foot) return foot;
+  const ours = make("div", "", { class: "foot", "data-is-ours": "" });
+  card.append(ours);
+  return ours;
 }
 
 // ---------------------------------------------------------------- HTML becomes elements
@@ -363,8 +372,12 @@ const arrived = [];
 /** Tell a person that a card which they look at is another one now. */
 function changed(holder, before) {
   if (!holder.matches("article[data-card]") || before === markOf(holder)) return;
-  const { state } = holder.dataset;
-  if (state && state !== "waiting") sayEnded(holder);
+  const { state, isSaid, isSaidTone } = holder.dataset;
+  if (holder.hasAttribute("data-is-decided")) {
+    // Its buttons went, and what was said beside them with these.
+    sayAt(holder, isSaid, isSaidTone);
+    offerNext(holder);
+  } else if (state && state !== "waiting") sayEnded(holder);
   else sayAt(holder, "It changed: look again.", "warning");
 }
 
@@ -521,7 +534,7 @@ function look() {
       continue;
     }
     if (!feet.has(holder)) {
-      const covers = all(".first, .unread, .outcome", holder).map((cover) => cover.getBoundingClientRect());
+      const covers = all(".first, .foot, .unread, .outcome", holder).map((cover) => cover.getBoundingClientRect());
       const tops = covers.filter((cover) => cover.height).map((cover) => cover.top);
       feet.set(holder, Math.min(shown.bottom, ...tops));
     }
@@ -572,6 +585,11 @@ function refresh() {
   for (const button of all("button.act")) {
     if (!button.getClientRects().length) continue;
     button.setAttribute("aria-disabled", String(Boolean(objection(button))));
+  }
+  for (const [holder, button] of objected) {
+    if (button.isConnected && objection(button)) continue;
+    objected.delete(holder);
+    sayAt(holder, "");
   }
   for (const holder of all("article[data-card]")) {
     const first = holder.querySelector(".first");
@@ -765,6 +783,7 @@ async function ask(value) {
 
 // ---------------------------------------------------------------- Acts: what a person does
 
+const objected = new Map(); // the button that did not act, by its holder, until it does
 const busy = new Map(); // the answer that is on its way, by its card
 
 /** Return what was typed or chosen for an act: a text, or values by their names. */
@@ -846,6 +865,7 @@ async function act(button) {
 /** Tell why a button did not act, and lead on to what is missing. */
 function object(button, holder, words) {
   sayAt(holder, words, "warning");
+  objected.set(holder, button);
   if (button.dataset.guard !== "READ" || !heard || isGone(holder)) return;
   const lines = unread(holder);
   if (lines?.length) readOn(holder);
@@ -905,7 +925,7 @@ function offerNext(holder) {
     "data-is-ours": "",
   });
   all("a.next", holder).forEach((old) => old.remove());
-  all(".first", holder).at(-1)?.append(link);
+  footOf(holder).append(link);
 }
 
 /** Show an answer that can be taken back, until it is given. */
@@ -1064,7 +1084,8 @@ function show() {
   }
   settle();
   if (view === "card") openCard(Number(number));
-  else if (other) {
+  else closeCard();
+  if (view !== "card" && other) {
     scrollTo(0, 0);
     byId(`${view}-title`)?.focus({ preventScroll: true });
   }
@@ -1080,9 +1101,8 @@ function show() {
 async function openCard(number) {
   const id = `card-${number}`;
   const place = byId("card-place");
-  const [shown] = place.children;
-  if (shown?.id !== id) {
-    if (shown?.id) park(shown);
+  if (!byId(id)) {
+    closeCard();
     place.replaceChildren(parked.get(id) ?? make("p", `#${number} is being read.`, { class: "dim" }));
     parked.delete(id);
     scrollTo(0, 0);
@@ -1092,7 +1112,13 @@ async function openCard(number) {
   byId(`${id}-title`)?.focus({ preventScroll: true });
 }
 
-function park(card) {
+/** Put the card that is shown aside, with what was typed in it. */
+function closeCard() {
+  const place = byId("card-place");
+  const card = place.querySelector("article[data-card]");
+  place.replaceChildren(make("p", "Choose what waits: it opens here.", { class: "choose" }));
+  for (const row of all("[data-is-open]")) row.removeAttribute("data-is-open");
+  if (!card) return;
   parked.set(card.id, card);
   if (parked.size > PARKED) parked.delete(parked.keys().next().value);
 }
@@ -1253,14 +1279,26 @@ async function pushTest() {
   const said = byId("push-said");
   say(said, "A test is under way.");
   try {
-    const { phones } = await pushSend("POST", "/push/test");
-    say(said, phones.map(({ name, told: words }) => `${name}: ${words}`).join(". "));
+    const { sent } = await pushSend("POST", "/push/test");
+    const words = sent.map(({ answer, why: reason }) => reason || `The push service: ${answer}.`);
+    say(said, words.join(" ") || "No device is called.");
   } catch (error) {
     say(said, error.message, "warning");
   }
+  return showPush();
 }
 
-/** Show what can be done about notices on this device. */
+/** Return how a device is reached, in words. */
+function phoneWords({ here: isThis, accepted, shown, trouble }) {
+  const name = isThis ? "This device" : "Another device";
+  const when = (at) => moment(at, Date.now() / 1000);
+  if (trouble) return `${name}: ${trouble}`;
+  if (shown && shown >= accepted) return `${name}: shown ${when(shown)}`;
+  if (accepted) return `${name}: sent ${when(accepted)}, not shown yet`;
+  return `${name}: not called yet`;
+}
+
+/** Show what can be done about notices on this device, and which devices are called. */
 async function showPush() {
   const can = "serviceWorker" in navigator && "PushManager" in globalThis;
   const registration = can ? await navigator.serviceWorker.getRegistration() : null;
@@ -1269,6 +1307,12 @@ async function showPush() {
   byId("push-off").hidden = byId("push-test").hidden = !has;
   if (!can) {
     say(byId("push-said"), "This browser has no notices here. On an iPhone, put the page on the Home Screen first.");
+  }
+  try {
+    const { phones } = await pushSend("GET", "/push");
+    byId("push-devices").replaceChildren(...phones.map((phone) => make("li", phoneWords(phone))));
+  } catch {
+    // The page tells already that the desk is not heard.
   }
 }
 
