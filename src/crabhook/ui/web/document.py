@@ -144,7 +144,7 @@ def _sign_in() -> Html:
         "sign-in",
         "Your agents wait here",
         el("p", "Sign in with the passkey of this device. A server that restarts asks again."),
-        el("button", "Sign in", type="button", id="sign-in", class_="main"),
+        el("button", "Sign in", type="button", id="sign-in-go", class_="main"),
         el("p", "", id="sign-in-said", role="status", class_="said"),
         el(
             "p",

@@ -1046,7 +1046,7 @@ function signedOut(words = "") {
   lastId = "";
   document.body.dataset.view = "sign-in";
   say(byId("sign-in-said"), words);
-  byId("sign-in").focus();
+  byId("sign-in-go").focus();
   fetchChallenge().catch(() => {});
 }
 
@@ -1495,7 +1495,7 @@ function startDesk() {
   addEventListener("pagehide", () => stopListening("Asleep"));
   addEventListener("pageshow", (event) => event.persisted && onVisibility());
   addEventListener("online", () => listen());
-  byId("sign-in").addEventListener("click", signIn);
+  byId("sign-in-go").addEventListener("click", signIn);
   byId("sign-out").addEventListener("click", signOut);
   byId("push-on").addEventListener("click", pushOn);
   byId("push-off").addEventListener("click", pushOff);
