@@ -13,19 +13,28 @@ PAGE = Path(__file__).parents[2] / "docs" / "reference" / "desk.md"
 BEGIN, END = "<!-- keys: made from src/crabhook/ui/full/keys.py -->", "<!-- end of keys -->"
 _TITLED = "| **{}** | |"
 
-_MOVES = frozenset(
+_IN_DIALOGS = frozenset(
     {
-        *(KeyTheme.CHOOSING, KeyTheme.LOOKING, KeyTheme.QUESTIONS, KeyTheme.FIELDS, KeyTheme.OUT),
-        *(KeyTheme.PAGE_OF_KEYS, KeyTheme.PALETTE, KeyTheme.FAR, KeyTheme.VIEW),
+        *(KeyTheme.PROPOSAL, KeyTheme.SECOND_YES, KeyTheme.REVIEW, KeyTheme.FORM),
+        *(KeyTheme.ANSWERING, KeyTheme.FILLING, KeyTheme.NOTES, KeyTheme.LINE, KeyTheme.EDITOR),
+        *(KeyTheme.TYPING, KeyTheme.LIST, KeyTheme.PAGE_OF_KEYS, KeyTheme.PALETTE),
     }
 )
-"""Themes whose keys only move or close: the page says them in a sentence, `?` lists them."""
+"""Themes of dialogs with a few keys, which the last row of the screen lists."""
+
+_MOVES = frozenset(
+    {
+        *(KeyTheme.QUEUE, KeyTheme.CHOOSING, KeyTheme.LOOKING, KeyTheme.QUESTIONS),
+        *(KeyTheme.FIELDS, KeyTheme.OUT, KeyTheme.FAR, KeyTheme.VIEW),
+    }
+)
+"""Themes whose keys only move or close: the page says them in a sentence."""
 
 
 def table() -> str:
     """Return the table, theme by theme, as the desk's own page has it."""
     rows = ["| key | what it does |", "| --- | --- |"]
-    shown = (key for key in LISTED if key.theme not in _MOVES)
+    shown = (key for key in LISTED if key.theme not in _IN_DIALOGS | _MOVES)
     for theme, keys in groupby(shown, lambda key: key.theme):
         rows += [_TITLED.format(theme), *(_row(key.row) for key in keys)]
     return "\n".join(rows)
