@@ -370,7 +370,7 @@ def _hidden(each: HiddenLetters, _: Pen) -> Html:
 
 
 def _again(each: AskedAgain, pen: Pen) -> Html:
-    return el("div", el("h4", f"asked again as {each.event}"), drawn(each.body.every, pen))
+    return el("div", el("h3", f"asked again as {each.event}"), drawn(each.body.every, pen))
 
 
 def _offered(each: OfferedRules, pen: Pen) -> Html:

@@ -33,7 +33,7 @@ def questions(each: Questions, pen: Pen) -> Html:
 def _answered(question: Question, answer: Value, pen: Pen) -> Html:
     options = phrase(*(option.label for option in question.options))
     words = options if answer is None else f"answered: {answer}"
-    heading = el("h4", _lines(question.text, pen))
+    heading = el("h3", _lines(question.text, pen))
     return joined((heading, el("p", _lines(words, pen), class_="quote")))
 
 

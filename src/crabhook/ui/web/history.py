@@ -30,7 +30,7 @@ def entry(each: Past, *, whole: bool = False) -> Html:
     fate = phrase(how, past.delivery(each))
     return el(
         "li",
-        open_,
+        el("h2", open_),
         el("p", at, " ", el("strong", fate, class_=past.look(card)), class_="dim"),
         _whole(each) if whole else NOTHING,
         id=f"entry-{each.id}",
@@ -66,7 +66,7 @@ def just_ended(card: Card, desk: Replica) -> Html:
     """Return a card that ended just now; it is in the list only where the history was read."""
     return el(
         "li",
-        el("a", _line(card), href=f"#card-{card.number}", class_="open"),
+        el("h2", el("a", _line(card), href=f"#card-{card.number}", class_="open")),
         el("p", el("strong", ended(card, desk), class_=past.look(card)), class_="dim"),
         id=f"entry-card-{card.number}",
         data_into="history-list" if desk.page(0).entries else None,

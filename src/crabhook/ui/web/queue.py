@@ -32,7 +32,7 @@ def row(card: Card, desk: Replica, seen: Seen) -> Html:
     asked = _asked(card, pen)
     return el(
         "li",
-        el("a", asks.asked, href=f"#card-{card.number}", class_="open"),
+        el("h2", el("a", asks.asked, href=f"#card-{card.number}", class_="open")),
         el("p", phrase(f"#{card.number}", where), class_="dim"),
         asked or el("p", texts.line(asks.exactly), class_="exactly"),
         blocks.risk_items(CallRisk(card.risk), pen) if card.risk.effects else NOTHING,

@@ -32,7 +32,7 @@ def objections(ready: ObjectionsReady, card: Card, desk: Replica) -> Html:
     return el(
         "div",
         blocks.drawn([TextChange({}, before, after)], Pen()),
-        el("h4", "what it may do then"),
+        el("h3", "what it may do then"),
         blocks.risk_items(CallRisk(ready.risk), Pen()),
         *(el("p", f"! {each}", class_="warning") for each in ready.objections),
         button(
@@ -74,7 +74,7 @@ def _rule(offer: Offer, offered: Button, second: str) -> Html:
     undoes = phrase(undoing(offer), *shown, more)
     ends = el("p", f"{offer.rule} · {until(offer.expires)}", class_="rule")
     return with_field(
-        el("h4", f"{covered(offer)}: {offer.covers}"),
+        el("h3", f"{covered(offer)}: {offer.covers}"),
         ends,
         *(el("p", f"! {each}", class_="warning") for each in offer.gives_away),
         el("p", f"! It {undoes}", class_="warning") if undoes else NOTHING,

@@ -26,7 +26,7 @@ def session(view: SessionView, desk: Replica) -> Html:
     facts = [*map(_agent, view.agents), *(el("li", words) for words in others)]
     return el(
         "li",
-        el("h3", whose),
+        el("h2", whose),
         el("p", past.waiting(view), class_="count") if view.waiting else NOTHING,
         el("ul", *facts, class_="facts"),
         *_notes(view),

@@ -100,7 +100,7 @@ def section(
     """Return a block of any content."""
     return el(
         "section",
-        el("h4", title) if title else NOTHING,
+        el("h3", title) if title else NOTHING,
         *inner,
         class_="block",
         data_block=kind,

@@ -143,7 +143,6 @@ OURS = frozenset(
         "header",
         "h2",
         "h3",
-        "h4",
         "p",
         "time",
         "div",

@@ -153,7 +153,7 @@ def test_a_session_is_told_a_note_and_stopped_by_its_buttons() -> None:
     desk.pass_time(1.0)
     page = Page(desk)
     (session,) = page.listed("session-list")
-    assert "api-server" in session.one("h3").words
+    assert "api-server" in session.one("h2").words
     made = {
         button.get("data-act"): command_of(
             call_of(button, session, "use the staging server"), None, page.replica
