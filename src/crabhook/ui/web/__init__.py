@@ -10,12 +10,13 @@ Ids
   card-N          the article of card N, as `GET /card/N` returns it; `card-N-title` is its heading
   session-list    the live sessions; `session-KEY`
   history-list    what ended; `entry-N`; `history-more` reads on
-  edit-N          what the rules say of an edit of card N, below its acts
-  offers-N        the rules that are offered for it
+  known-N         in the article of card N: what is known around it, once that was read
+  edit-N          in it: what the rules say of an edit, and the button that sends the edit
+  offers-N, denials-N      in it: the rules that are offered to allow such calls, or to deny them
 
 Attributes of a row and an article
   data-card       the card's number           data-seen      its revision; it goes back with an act
-  data-sha        what names its inputs (article alone), hex; it goes back with an act
+  data-sha        what names its inputs, hex; it goes back with an act. A row without it has no acts
   data-state      waiting, decided, expired, withdrawn
   data-kind       call, questions, plan, stop, denial, form
   data-risk       none, caution, danger
@@ -54,6 +55,8 @@ What the page (`static/desk.js`) does with these, and looks for beside them
                   decides no card and goes at once
   data-hold       of a button: seconds for which its answer is held; 2 without it
   data-session    of rows, articles, sessions and entries: whose it is; the page filters by it
+  data-of         of a row or a session: whose it is, in words
+  div.with-field  a button beside a field of its own: other fields are not its own
   data-ended      of a row or an article that waits no more: who decided what, in words
   button.ask      asks the server to read: `data-ask` (offers, objections, history, entry), and with
                   it `data-card`, `data-entry`, `data-before` or `data-denies`

@@ -7,6 +7,7 @@ from crabhook.present.card import CardDocument, card_document
 from crabhook.present.document import Fact
 from crabhook.present.past import look
 from crabhook.present.phrases import joined as phrase
+from crabhook.present.plan import denied_before, plan_of
 from crabhook.present.sentence import (
     are_looking,
     asker,
@@ -16,11 +17,11 @@ from crabhook.present.sentence import (
 )
 from crabhook.present.summary import agent_name, outcome, place
 from crabhook.ui.commands.decide import asked_by
-from crabhook.ui.web import blocks
+from crabhook.ui.web import blocks, texts
 from crabhook.ui.web.acts import session_name
 from crabhook.ui.web.buttons import acts
 from crabhook.ui.web.html import NOTHING, Html, el, joined
-from crabhook.ui.web.texts import Pen
+from crabhook.ui.web.texts import Pen, StartOfText
 
 _TITLED = frozenset({"mcp_server_name", "mode", "url"})
 _RISKS = {Level.NONE: "none", Level.CAUTION: "caution", Level.DANGER: "danger"}
@@ -40,6 +41,7 @@ def card(card: Card, desk: Replica, seen: bytes, *, covers: bool = True) -> Html
         _head(document, desk, pen),
         _alarms(card),
         asked,
+        _changed_plan(card, desk, pen),
         _risk(document, pen),
         _section("Why it is here", blocks.reason(document.reason, pen) if waits else NOTHING),
         known(document, pen),
@@ -130,6 +132,17 @@ def _request(document: CardDocument, pen: Pen) -> Html:
     if server is not None and server.is_link:
         parts.append(blocks.link(server, pen))
     return joined(parts)
+
+
+def _changed_plan(card: Card, desk: Replica, pen: Pen) -> Html:
+    """Return how a plan differs from the one that was denied before it, for who wants to see."""
+    plan = plan_of(card)
+    before = denied_before(card, desk) if plan else ""
+    if not before:
+        return NOTHING
+    lines = blocks.changed_lines(StartOfText.of(before).text, StartOfText.of(plan).text, pen)
+    inner = texts.rows_of(lines) if before != plan else texts.paragraph("it is the same plan again")
+    return el("details", el("summary", "what changed since the last plan"), inner, class_="since")
 
 
 def _risk(document: CardDocument, pen: Pen) -> Html:

@@ -23,14 +23,14 @@ _LATER = 10**15
 def entry(each: Past, *, whole: bool = False) -> Html:
     """Return an entry of the history; `whole`: all of it, where that was read."""
     card = each.card
-    open_ = el("a", _line(card), href=f"#entry-{each.id}", class_="open")
+    heading = el("h2", el("a", _line(card), href=f"#entry-{each.id}", class_="open"))
     at = el("time", past.moment(each.at, each.at), data_at=f"{each.at:.3f}")
     by = past.by_whom(each)
     how = phrase(outcome(card), f"by {by}" if by else "", by=" ")
     fate = phrase(how, past.delivery(each))
     return el(
         "li",
-        el("h2", open_),
+        heading,
         el("p", at, " ", el("strong", fate, class_=past.look(card)), class_="dim"),
         _whole(each) if whole else NOTHING,
         id=f"entry-{each.id}",

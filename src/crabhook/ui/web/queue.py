@@ -8,8 +8,8 @@ from crabhook.model.card import Card
 from crabhook.present.card import card_document
 from crabhook.present.document import CallRisk
 from crabhook.present.phrases import joined as phrase
-from crabhook.present.sentence import sentence
-from crabhook.present.summary import agent_name, place, session_label
+from crabhook.present.sentence import has_risk, sentence
+from crabhook.present.summary import agent_name, json_start, place, session_label
 from crabhook.ui.commands.decide import asked_by
 from crabhook.ui.web import blocks, texts
 from crabhook.ui.web.buttons import first_acts
@@ -20,8 +20,7 @@ from crabhook.ui.web.texts import Pen
 Seen = Callable[[Card], bytes]
 """What names the inputs of a card."""
 
-_SHORT = 800  # letters of a row's HTML; of a longer request only the start is told
-_LINES = 6
+_LETTERS, _LINES = 1_000, 10  # of a request that is decided from its row
 
 
 def row(card: Card, desk: Replica, seen: Seen) -> Html:
@@ -35,7 +34,7 @@ def row(card: Card, desk: Replica, seen: Seen) -> Html:
         el("h2", el("a", asks.asked, href=f"#card-{card.number}", class_="open")),
         el("p", phrase(f"#{card.number}", where), class_="dim"),
         asked or el("p", texts.line(asks.exactly), class_="exactly"),
-        blocks.risk_items(CallRisk(card.risk), pen) if card.risk.effects else NOTHING,
+        blocks.risk_items(CallRisk(card.risk), pen) if has_risk(card) else NOTHING,
         standing(card, desk),
         first_acts(card, desk) if asked else NOTHING,
         id=f"row-{card.number}",
@@ -54,8 +53,9 @@ def _order(card: Card) -> str:
 
 def _asked(card: Card, pen: Pen) -> Html:
     """Return all of a short request; nothing for one that wants a page of its own."""
-    if asked_by(card).kind not in (Kind.CALL, Kind.STOP, Kind.DENIAL):
+    letters = sum(len(json_start(dict(leg.event.fields), _LETTERS)) for leg in card.requests)
+    is_long = letters > _LETTERS
+    if is_long or card.alarms or asked_by(card).kind not in (Kind.CALL, Kind.STOP, Kind.DENIAL):
         return NOTHING
     asked = el("div", blocks.drawn(card_document(card).request, pen), class_="asked")
-    is_short = asked.count('class="line') <= _LINES and len(asked) <= _SHORT
-    return asked if is_short and 'data-whole="no"' not in asked else NOTHING
+    return asked if asked.count('class="line') <= _LINES else NOTHING

@@ -12,7 +12,7 @@ from crabhook.present.phrases import joined as phrase
 from crabhook.present.summary import brief, called, on_machine
 from crabhook.ui.web.acts import Button, session_name
 from crabhook.ui.web.buttons import button, field, with_field
-from crabhook.ui.web.html import NOTHING, Html, el
+from crabhook.ui.web.html import NOTHING, Html, el, joined
 
 _ACTS = {"note": ("a note, read with its next call", "passkey"), "stop": ("why it stops", "words")}
 
@@ -27,10 +27,10 @@ def session(view: SessionView, desk: Replica) -> Html:
     return el(
         "li",
         el("h2", whose),
-        el("p", past.waiting(view), class_="count") if view.waiting else NOTHING,
+        _waiting(view),
         el("ul", *facts, class_="facts"),
         *_notes(view),
-        el("form", *_acts(desk), class_="acts"),
+        _acts(desk),
         id=f"session-{name}",
         data_session=name,
         data_of=phrase(whose, view.session[: past.ID_SHOWN]),
@@ -51,15 +51,26 @@ def _agent(agent: AgentView) -> Html:
     return el("li", words, " · ", el("time", data_since=f"{doing.at:.3f}"))
 
 
-def _acts(desk: Replica) -> Iterator[Html]:
-    """Yield the acts about a session for who sits at the desk, each beside its field."""
+def _waiting(view: SessionView) -> Html:
+    """Return which cards of the session wait, each with a way to it."""
+    if not view.waiting:
+        return NOTHING
+    cards = (el("a", f"#{number}", href=f"#card-{number}") for number in view.waiting)
+    return el("p", "waits for you: ", joined(cards, Html(", ")), class_="noted")
+
+
+def _acts(desk: Replica) -> Html:
+    """Return the acts about a session for who sits at the desk, each beside its field."""
+    made = list[Html]()
     for act, (label, key) in _ACTS.items():
         row = key_of(act, Place.SESSION)
         if row.act.is_for(desk.role()):
             offered = Button(
                 act, row.act.name, row.means, Guard.ARMED, Field.MESSAGE, act == "note", key=key
             )
-            yield with_field(field(label, Field.MESSAGE, rows=1), button(offered))
+            made.append(with_field(field(label, Field.MESSAGE, rows=1), button(offered)))
+    inner = el("details", el("summary", "tell it something, or stop it"), *made, class_="others")
+    return el("form", inner, class_="acts") if made else NOTHING
 
 
 def _notes(view: SessionView) -> Iterator[Html]:

@@ -313,6 +313,16 @@ def test_each_line_of_a_plan_has_a_button_for_a_note_while_it_waits() -> None:
     assert not shown(over, desk).all("button")
 
 
+def test_a_plan_tells_what_changed_since_the_one_that_was_denied() -> None:
+    desk, card = desk_of("plan")
+    assert not shown(card, desk).all("details", class_="since")
+    desk.answer(card.number, Decision(Verdict.DENY, reason="no"))
+    desk.ask(call("ExitPlanMode", {"plan": "# Plan\n\n1. Delete nothing\n2. Build"}, **PERMISSION))
+    since = shown(desk.waiting()[-1], desk).one("details", class_="since")
+    assert since.one("span", class_="removed").words == "- 1. Delete everything"
+    assert since.one("span", class_="added").words == "+ 1. Delete nothing"
+
+
 def test_a_text_with_hidden_letters_is_edited_as_json_and_warned_of() -> None:
     desk, card = desk_with(call("Bash", {"command": "echo a\u202eb"}))
     page = shown(card, desk)

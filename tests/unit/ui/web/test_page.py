@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -136,6 +137,14 @@ def test_a_short_request_is_decided_from_its_row_and_a_longer_one_is_opened() ->
         longer = page.element(f"row-{number}")
         assert not longer.all("button")
         assert longer.one("a").get("href") == f"#card-{number}"
+
+
+def test_a_card_with_an_alarm_is_not_decided_from_its_row() -> None:
+    desk, card = desk_of("call")
+    page = Page(desk)
+    page.put(changed(replace(card, alarms=("another file ran",)), page.replica, seen))
+    row = page.element(f"row-{card.number}")
+    assert (row.all("button"), row.get("data-sha")) == ([], "")
 
 
 def test_a_viewer_is_offered_nothing() -> None:
