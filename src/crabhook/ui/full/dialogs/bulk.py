@@ -13,7 +13,8 @@ from crabhook.desk.acts import KEYS, ActKey, Field, Place
 from crabhook.model.card import Card, Level
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.wording import plural
-from crabhook.present.card import card_document
+from crabhook.present.card import CardDocument, card_document
+from crabhook.present.document import CommandText, Description
 from crabhook.present.sentence import MARKS, dangers, risk_words
 from crabhook.present.summary import (
     is_plan,
@@ -152,6 +153,7 @@ MARKING: Group[ScreenPage] = group(KeyTheme.MARKING, lambda page: page.waits,
 
 
 _NAMED = 12  # cards or sessions whose names are listed
+_OF_A_COMMAND = {CommandText, Description}
 
 
 @frozen
@@ -230,11 +232,12 @@ def _group_rows(group: Sequence[Card], sheet: Sheet) -> Iterator[Line]:
     whose = (f"{place(card.event, spell)} {session_label(card.event, spell)}" for card in group)
     head = f"{_numbers(group)} · {_listed(list(dict.fromkeys(whose)))} · {tool_label(event, spell)}"
     mark = MARKS[group[0].risk.level][1]
-    head, command = f"{mark} {head}".lstrip(), _command_alone(group[0])
+    document = card_document(group[0])
+    head, command = f"{mark} {head}".lstrip(), _command_alone(document)
     if command is None or cells(head) + cells(command) + 3 > sheet.columns:
         yield from sentence(head, "label", sheet)
         if command is None:
-            yield from asked_rows(card_document(group[0]), replace(sheet, roomy=False))
+            yield from asked_rows(document, replace(sheet, roomy=False))
         else:
             yield from quoted(command, sheet)
     else:
@@ -243,12 +246,12 @@ def _group_rows(group: Sequence[Card], sheet: Sheet) -> Iterator[Line]:
         yield from sentence("    " + risk_words(group[0].risk, spell), "warning", sheet)
 
 
-def _command_alone(card: Card) -> str | None:
+def _command_alone(document: CardDocument) -> str | None:
     """Return the card's whole request if it is a single command line, else None."""
-    fields = card.event.given
-    command = fields.get("command")
-    alone = len(card.requests) == 1 and fields.keys() <= {"command", "description"}
-    return command if alone and isinstance(command, str) and "\n" not in command else None
+    blocks = document.body.every
+    alone = len(document.card.requests) == 1 and {*map(type, blocks)} <= _OF_A_COMMAND
+    commands = [block.text for block in blocks if isinstance(block, CommandText)] if alone else []
+    return commands[0] if len(commands) == 1 and "\n" not in commands[0] else None
 
 
 def _numbers(cards: Sequence[Card]) -> str:

@@ -43,7 +43,9 @@ def test_nothing_of_a_command_is_left_out_and_what_is_more_stands_below_its_line
     sitting.ask(tool_input={"command": "echo " + "x" * 300 + " the end"})
     sitting.ask(tool_input={"command": "one\ntwo"}, session_id="b")
     sitting.ask(tool_input={"command": "make", "run_in_background": True}, session_id="c")
+    sitting.ask(tool_input={"command": "ls", "description": ["odd"]}, session_id="d")
     rows = "\n".join(shown(sitting))
+    assert '"odd"' in rows
     assert "the end" in rows.replace("\n┆ ", "")
     assert "│ one\n│ two" in rows
     assert "run_in_background: true" in rows
