@@ -74,6 +74,10 @@ class Group(Generic[D]):
         """Return the rows that apply now."""
         return self.rows if self.when(dialog) else ()
 
+    def row(self, dialog: D, key: str) -> KeyRow[D] | None:
+        """Return what a key does now."""
+        return next((row for row in self.now(dialog) if key in row.keys), None)
+
 
 Table: TypeAlias = tuple[Group[Any], ...]
 """All keys of a dialog, in the order of the help line."""
@@ -187,9 +191,8 @@ class Dialog(ScreenEffect):
 
     def row(self, key: str) -> KeyRow[Any] | None:
         """Return what a key does now."""
-        groups = (group for group in self.KEYS if key in group.keys)
-        rows = (row for group in groups for row in group.now(self))
-        return next((row for row in rows if key in row.keys), None)
+        rows = (group.row(self, key) for group in self.KEYS if key in group.keys)
+        return next(filter(None, rows), None)
 
     def supposing(self, *, role: str | None = None, waits: bool = False) -> "Dialog":
         """Return the dialog as for someone of another role, or at a card that still waits."""

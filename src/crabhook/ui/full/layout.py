@@ -118,7 +118,8 @@ class Painter:
     def frame(self, columns: int, rows: int, clock: Clock) -> Frame:
         """Draw the screen at this size."""
         if columns < LEAST_COLUMNS or rows < LEAST_ROWS:
-            return Frame(self._finish([[("warning", "too small to decide in")]], columns, rows))
+            small = clip_line([("warning", "too small to decide in")], columns)
+            return Frame(self._finish([small], rows))
         top = self._screen.stack.top
         if top.FILLS:
             return self._page(columns, rows, clock)
@@ -154,7 +155,8 @@ class Painter:
         at = {first + place: row.name for place, row in enumerate(listed) if row.name is not None}
         readable = shows_card and not self._screen.desk.lost()
         sight = self._screen.sight() if readable else Sight()
-        return Frame(self._finish([*lines, *foot], columns, rows), cursor, sight, at, left)
+        lines += [clip_line(line, columns) for line in foot]
+        return Frame(self._finish(lines, rows), cursor, sight, at, left)
 
     def _needed(self, rows: int, calls: Sequence[FeedEntry] | None) -> int:
         """Return how many rows show all that the upper part has, of the screen's `rows`."""
@@ -175,11 +177,12 @@ class Painter:
         detail, _ = self._detail(view, rows - len(foot) - 1, sheet, clock)
         lines = [self._status(columns, clock), *detail]
         cursor = None if column is None else (column, len(lines))
-        return Frame(self._finish([*lines, *foot], columns, rows), cursor)
+        lines = [clip_line(line, columns) for line in (*lines, *foot)]
+        return Frame(self._finish(lines, rows), cursor)
 
-    def _finish(self, lines: list[Line], columns: int, rows: int) -> list[Line]:
-        """Return exactly so many lines, none too wide."""
-        cut = [clip_line(line, columns) for line in _filled(lines, rows)]
+    def _finish(self, lines: list[Line], rows: int) -> list[Line]:
+        """Return exactly so many lines; each was cut where it was made."""
+        cut = _filled(lines, rows)
         if self._screen.desk.lost():  # all but the status line is of before, and the word of that
             for row, line in enumerate(cut[1:], 1):
                 cut[row] = [(look if look == "notice" else "dim", text) for look, text in line]

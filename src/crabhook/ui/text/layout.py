@@ -178,12 +178,12 @@ class Panel:
         start: Line = [(look, corners[0]), *left]
         start = clip_line(start, self.columns - line_cells(end))
         between = self.columns - line_cells(start) - line_cells(end)
-        return [*start, (look, "─" * between), *end]
+        return clip_line([*start, (look, "─" * between), *end], self.columns)
 
     def row(self, line: Line) -> Line:
-        """Return a row between the sides."""
+        """Return a row between the sides, cut where the panel ends."""
         if not self.sides:
-            return line
+            return clip_line(line, self.columns)
         side = ("border" if self.active else "rule", "│")
         return [side, *ends(line, [], self.inner), side]
 

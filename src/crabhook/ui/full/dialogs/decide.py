@@ -384,18 +384,29 @@ class ActsAtCard(Group[ScreenPage]):
 
     def now(self, dialog: ScreenPage) -> Sequence[KeyRow[ScreenPage]]:
         """Return what the card can be told, and who sits here may do."""
-        card, role = dialog.card, dialog.role
-        alone = card is not None and dialog.waits and not dialog.screen.marks
-        asked = _asked(dialog, card) if card is not None and alone else None
-        return [
-            row
-            for row in self.rows
-            if (
-                plan.has_changes(dialog)
-                if row.act_key is None
-                else asked is not None and row.act_key.fits(asked, role)
-            )
-        ]
+        return _possible(dialog, self.rows)
+
+    def row(self, dialog: ScreenPage, key: str) -> KeyRow[ScreenPage] | None:
+        """Return what a key does now: its own acts alone are looked at."""
+        rows = _possible(dialog, [row for row in self.rows if key in row.keys])
+        return rows[0] if rows else None
+
+
+def _possible(
+    dialog: ScreenPage, rows: Sequence[KeyRow[ScreenPage]]
+) -> Sequence[KeyRow[ScreenPage]]:
+    card, role = dialog.card, dialog.role
+    alone = card is not None and dialog.waits and not dialog.screen.marks
+    asked = _asked(dialog, card) if card is not None and alone else None
+    return [
+        row
+        for row in rows
+        if (
+            plan.has_changes(dialog)
+            if row.act_key is None
+            else asked is not None and row.act_key.fits(asked, role)
+        )
+    ]
 
 
 _ITS_TIME = ("wait-longer", "snooze")
