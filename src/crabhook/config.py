@@ -110,6 +110,17 @@ def _texts(value: object) -> tuple[str, ...]:
     return tuple(map(_text, _list(value)))
 
 
+# A host, a host with all names below it, or a port of this machine.
+_SERVICE = re.compile(
+    r"(?![0-9.]+$)(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)+|(127\.0\.0\.1|\[::1\]|localhost):[1-9][0-9]{0,4}",
+    re.ASCII,
+)
+_services = _list_of(
+    'a list of hosts, as in ["push.example.org", "*.example.org", "127.0.0.1:8030"]',
+    lambda value: all(isinstance(text, str) and _SERVICE.fullmatch(text) for text in value),
+)
+
+
 def _are_texts(value: list[object]) -> bool:
     return bool(value) and all(isinstance(text, str) for text in value)
 
@@ -199,6 +210,8 @@ class Settings:
     reviewer: tuple[str, ...] = _in("supervisor", _reviewer, ())
     review_limit: int = _in("supervisor", _whole, 20, key="limit")
     review_timeout: float = _in("supervisor", _seconds, 600.0, key="timeout")
+    push_after: float = _in("push", _seconds, 5.0, key="after")
+    push_services: tuple[str, ...] = _in("push", _services, (), key="services")
     same_file: str = _in("guard", _one_of("off", "warn", "ask"), "off")
 
     @property
@@ -281,6 +294,11 @@ def record_place() -> str | Path:
 def team_folder() -> Path:
     """Return the team's folder, on a server's machine."""
     return state_folder() / "team"
+
+
+def push_folder() -> Path:
+    """Return the folder of the key and the phones for push, on a server's machine."""
+    return state_folder() / "push"
 
 
 def token_file() -> Path:

@@ -42,6 +42,10 @@ program = ["notify-send", "crabhook"]
 reviewer = ["judge", ""]
 limit = 3
 timeout = 9
+
+[push]
+after = 30
+services = ["push.example.org", "*.push.example.org", "127.0.0.1:8030", "[::1]:8030"]
 """
 
 
@@ -73,6 +77,8 @@ def test_every_setting_is_read() -> None:
     assert read.program == ("notify-send", "crabhook")
     assert (read.reviewer, read.review_limit, read.review_timeout) == (("judge", ""), 3, 9.0)
     assert parse('supervisor.reviewer = "operator"', "f").reviewer == ()
+    services = ("push.example.org", "*.push.example.org", "127.0.0.1:8030", "[::1]:8030")
+    assert (read.push_after, read.push_services) == (30.0, services)
 
 
 @pytest.mark.parametrize("text", ["", "# nothing\n", "[server]\n", "[desk]\n[server]\n"])
@@ -130,6 +136,16 @@ BAD_VALUES = [
     ("supervisor", "reviewer", '[""]', "must be a text"),
     ("supervisor", "limit", "0", "must be a whole number above 0"),
     ("supervisor", "timeout", "0", "must be a number of seconds above 0"),
+    ("push", "after", "0", "must be a number of seconds above 0"),
+    ("push", "services", '"push.example.org"', "must be a list of hosts"),
+    *(
+        ("push", "services", f'["{wrong}"]', "must be a list of hosts")
+        for wrong in (
+            *("", "org", "*", "*.org", "x.*.org", "https://push.example.org", "push.example.org/x"),
+            *("push.example.org:443", "Push.example.org", "push.example.org.", "a@b.example"),
+            *("127.0.0.1", "10.0.0.1", "127.0.0.1:0", "127.0.0.2:8030", "[::1]", "0.0.0.0:8030"),
+        )
+    ),
 ]
 # The ways to write one setting, and the line it then stands on.
 WAYS = [
