@@ -71,7 +71,7 @@ def here(tmp_path: Path) -> Path:
         ann.answer(AGAIN, f"{RIGHT}\n")
         code, said, complained = ann.finish()
         assert (code, complained) == (0, ""), complained
-        assert "you are ann, its first admin" in said
+        assert "ann, its first admin" in said
         assert RIGHT not in f"{said}{ann.shown}"
         serve = "crabhook serve --operators 0.0.0.0:7444 --listen 0.0.0.0:7443"
         assert said.index(serve) < said.index("crabhook team invite NAME")
@@ -137,7 +137,7 @@ def test_a_founding_killed_at_any_file_leaves_what_the_next_one_finishes(
             ann.answer(AGAIN, f"{RIGHT}\n")
         code, said, complained = ann.finish()
     assert (code, complained) == (0, "")
-    assert "you are ann, its first admin" in said
+    assert "ann, its first admin" in said
     (kept,) = desk_folders(home / "config" / "crabhook")
     team = team_in(folder(home))
     principal = team.identify(kept.opened(RIGHT).certificate, time.time())
