@@ -13,6 +13,8 @@ import pytest
 
 from tests.support.client import Answer, Client, sample
 from tests.support.plain_desk import CRABHOOK, PlainDesk
+from tests.support.port import short_folder
+from tests.support.rows import every_row
 from tests.support.service import Service
 
 if TYPE_CHECKING:
@@ -25,6 +27,10 @@ verdict = "allow"
 match = "Bash(npm run *)"
 
 [[rule]]
+verdict = "allow"
+match = "Bash(open-all *)"
+
+[[rule]]
 verdict = "deny"
 match = "Bash(rm *)"
 note = "use the trash"
@@ -33,7 +39,7 @@ note = "use the trash"
 verdict = "ask-operator"
 match = "Bash(npm run deploy*)"
 """
-NOBODY = "no person is at the desk: crabhook serve --headless denies what no rule allows"
+NOBODY = "no person is at the desk: crabhook serve --headless"
 AT_ONCE = ("--headless", "--log-format", "json")
 
 
@@ -62,45 +68,77 @@ def verdict(answer: Answer) -> str | None:
     return specific and specific["permissionDecision"]
 
 
-@pytest.mark.parametrize(
-    ("otherwise", "expected"), [(None, None), ("pass", None), ("ask", "ask"), ("deny", "deny")]
-)
+@pytest.fixture(scope="module", params=["pass", "ask", "deny"])
+def otherwise(request: pytest.FixtureRequest) -> str:
+    """Return what a server says to what its rules leave open; each has one server for all laws."""
+    answer: str = request.param
+    return answer
+
+
+@pytest.fixture(scope="module")
+def service(otherwise: str) -> Iterator[Service]:
+    with Service(*AT_ONCE, "--otherwise", otherwise, rules=RULES) as one:
+        yield one
+
+
+def decides_by_rules(service: Service, expected: str | None, session: str) -> None:
+    """See that rules decide what they cover, and that all else gets one answer."""
+    commands = ("npm run build", "rm -rf x", "cat x", "npm run deploy")
+    answers = [
+        Client(service.address, bash(command, f"t{n}", session_id=session)).finish()
+        for n, command in enumerate(commands)
+    ]
+    told = [verdict(answer) for answer in answers]
+    assert told == ["allow", "deny", expected, expected]
+    assert said(answers[1])["permissionDecisionReason"] == "use the trash"
+    log = [decided_in(service, session) for _ in commands]
+    assert [line["verdict"] for line in log] == ["allow", "deny", *[expected or "pass"] * 2]
+    assert [line["subject"] for line in log] == list(commands)
+    assert "npm run" in log[0]["by"]
+    assert "rules.toml, line" in log[0]["by"]
+    assert [line["by"] for line in log[2:]] == ["headless", "headless"]
+
+
+def decided_in(service: Service, session: str) -> Any:
+    """Wait for the next decision in a session that the log tells of."""
+    while (line := service.logged("decided"))["session"] != session:
+        pass
+    return line
+
+
 def test_rules_decide_and_what_they_leave_open_gets_the_one_answer(
-    otherwise: str | None, expected: str | None
+    service: Service, otherwise: str
 ) -> None:
-    options = ("--otherwise", otherwise) if otherwise else ()
-    with Service(*AT_ONCE, *options, rules=RULES) as service:
-        commands = ("npm run build", "rm -rf x", "cat x", "npm run deploy")
-        answers = [
-            Client(service.address, bash(command, f"t{n}")).finish()
-            for n, command in enumerate(commands)
-        ]
-        told = [verdict(answer) for answer in answers]
-        assert told == ["allow", "deny", expected, expected]
-        assert said(answers[1])["permissionDecisionReason"] == "use the trash"
-        log = [service.logged("decided") for _ in commands]
-        assert [line["verdict"] for line in log] == ["allow", "deny", *[expected or "pass"] * 2]
-        assert [line["subject"] for line in log] == list(commands)
-        assert "npm run" in log[0]["by"]
-        assert "rules.toml, line" in log[0]["by"]
-        assert [line["by"] for line in log[2:]] == ["headless", "headless"]
+    decides_by_rules(service, None if otherwise == "pass" else otherwise, "ruled")
 
 
-def test_the_model_is_told_that_nobody_was_there_and_what_a_rule_wanted() -> None:
-    with Service(*AT_ONCE, "--otherwise", "deny", rules=RULES) as service:
-        unlisted = said(Client(service.address, bash("cat x")).finish())
-        assert unlisted["permissionDecisionReason"] == NOBODY
-        to_be_asked = said(Client(service.address, bash("npm run deploy", "t2")).finish())
-        assert to_be_asked["permissionDecisionReason"].startswith(NOBODY)
-        assert "npm run deploy" in to_be_asked["permissionDecisionReason"]
+def test_without_a_word_on_it_what_rules_leave_open_is_passed() -> None:
+    with Service(*AT_ONCE, rules=RULES) as service:
+        decides_by_rules(service, None, "ruled")
 
 
-@pytest.mark.parametrize("otherwise", ["pass", "ask", "deny"])
-def test_what_is_protected_is_never_allowed_for_want_of_a_person(otherwise: str) -> None:
-    rules = '[[rule]]\nverdict = "allow"\nmatch = "Bash"\n'
-    with Service(*AT_ONCE, "--otherwise", otherwise, rules=rules) as service:
-        answer = Client(service.address, bash("cat ~/.ssh/id_ed25519")).finish()
-        assert verdict(answer) == (None if otherwise == "pass" else otherwise)
+def test_the_model_is_told_that_nobody_was_there_and_what_a_rule_wanted(
+    service: Service, otherwise: str
+) -> None:
+    unlisted = said(Client(service.address, bash("cat x", session_id="told")).finish())
+    deploys = bash("npm run deploy", "t2", session_id="told")
+    to_be_asked = said(Client(service.address, deploys).finish())
+    if otherwise == "pass":
+        assert (unlisted, to_be_asked) == (None, None)
+        return
+    ends = {"ask": "hands back what no rule decides", "deny": "denies what no rule allows"}
+    nobody = f"{NOBODY} {ends[otherwise]}"
+    assert unlisted["permissionDecisionReason"] == nobody
+    assert to_be_asked["permissionDecisionReason"].startswith(nobody)
+    assert "npm run deploy" in to_be_asked["permissionDecisionReason"]
+
+
+def test_what_is_protected_is_never_allowed_for_want_of_a_person(
+    service: Service, otherwise: str
+) -> None:
+    reads = bash("open-all ~/.ssh/id_ed25519", session_id="protected")
+    answer = Client(service.address, reads).finish()
+    assert verdict(answer) == (None if otherwise == "pass" else otherwise)
 
 
 SILENT = None
@@ -115,10 +153,13 @@ WAITING = {
 }
 
 
-@pytest.mark.parametrize("otherwise", ["deny", "ask", "pass"])
-def test_nothing_ever_waits_and_each_event_is_told_what_it_can_be_told(otherwise: str) -> None:
-    with Service(*AT_ONCE, "--otherwise", otherwise) as service:
-        answers = {name: said(Client(service.address, sample(name)).finish()) for name in WAITING}
+def test_nothing_ever_waits_and_each_event_is_told_what_it_can_be_told(
+    service: Service, otherwise: str
+) -> None:
+    answers = {
+        name: said(Client(service.address, sample(name, session_id=name)).finish())
+        for name in WAITING
+    }
     expected = {
         name: {"deny": denied, "ask": asked, "pass": SILENT}[otherwise]
         for name, (denied, asked) in WAITING.items()
@@ -137,10 +178,11 @@ def told_by(specific: Any) -> str | None:
     )
 
 
-@pytest.mark.parametrize("name", ["Stop", "SessionStart", "PostToolUse-Bash", "ConfigChange"])
-def test_events_that_are_only_watched_are_silent_however_strict_it_is(name: str) -> None:
-    with Service(*AT_ONCE, "--otherwise", "deny") as service:
-        assert Client(service.address, sample(name)).finish().silent
+@every_row("name", ["Stop", "SessionStart", "PostToolUse-Bash", "ConfigChange"])
+def test_events_that_are_only_watched_are_silent_however_strict_it_is(
+    service: Service, name: str
+) -> None:
+    assert Client(service.address, sample(name, session_id="watched")).finish().silent
 
 
 def test_one_call_gets_one_answer_on_both_its_legs_and_stands_once_on_record() -> None:
@@ -198,15 +240,15 @@ def test_what_a_killed_server_left_waiting_is_answered_by_the_one_where_nobody_s
         desk.card("Bash")
         desk.kill()
         with Service(*AT_ONCE, "--otherwise", "deny", folder=desk.folder) as service:
-            assert said(client.finish())["permissionDecisionReason"] == NOBODY
+            assert said(client.finish())["permissionDecisionReason"].startswith(NOBODY)
             assert service.end() == 0
         desk.stop()
         desk.start()
 
 
 def test_it_lives_without_any_standard_stream_but_the_log() -> None:
-    with Service(*AT_ONCE, rules=RULES) as unused:
-        unused.end()
+    with short_folder() as home:
+        unused = Service(*AT_ONCE, rules=RULES, folder=home)  # for its rules and environment
         command = f"exec '{CRABHOOK}' serve --headless --listen {unused.address} <&- >&-"
         with ended(
             subprocess.Popen(
@@ -221,8 +263,8 @@ def test_it_lives_without_any_standard_stream_but_the_log() -> None:
 
 
 def test_a_log_that_nobody_reads_holds_up_no_agent() -> None:
-    with Service(*AT_ONCE, rules=RULES) as unused:
-        unused.end()
+    with short_folder() as home:
+        unused = Service(*AT_ONCE, rules=RULES, folder=home)  # for its rules and environment
         with ended(
             subprocess.Popen(
                 [CRABHOOK, "serve", *AT_ONCE, "--listen", unused.address],
@@ -272,12 +314,11 @@ def test_headless_refuses_to_begin_with_rules_that_cannot_be_read(tmp_path: Path
 
 def test_the_settings_say_the_same_as_the_options() -> None:
     settings = '[server]\nheadless = true\notherwise = "deny"\nlog_format = "json"\n'
-    with Service("--headless") as unused:
-        unused.end()
-        folder = unused.folder / ".config" / "crabhook"
+    with short_folder() as home:
+        folder = home / ".config" / "crabhook"
         folder.mkdir(parents=True)
         (folder / "settings.toml").write_text(settings, encoding="utf-8")
-        with Service(folder=unused.folder) as service:
+        with Service(folder=home) as service:
             assert verdict(Client(service.address, bash("cat x")).finish()) == "deny"
             assert service.logged("decided")["verdict"] == "deny"
             assert service.end() == 0

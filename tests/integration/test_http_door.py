@@ -9,6 +9,7 @@ import ssl
 import subprocess
 import sys
 import time
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,9 @@ import trustme
 
 from crabhook.server.address import GRACE
 from tests.support.http_desk import LOOPBACK, PATH, HttpDesk, Line, call
-from tests.support.plain_desk import CRABHOOK, PlainDesk
+from tests.support.plain_desk import PlainDesk
+from tests.support.rows import every_row
+from tests.support.unserved import why_unserved
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,14 +28,23 @@ if TYPE_CHECKING:
 CHUNKED = {"Transfer-Encoding": "chunked"}
 
 
+SESSIONS = count(1)
+
+
 @pytest.fixture(scope="module")
-def shared() -> Iterator[HttpDesk]:
+def one_for_all() -> Iterator[HttpDesk]:
     with HttpDesk() as desk:
         yield desk
 
 
 @pytest.fixture
+def shared(one_for_all: HttpDesk) -> HttpDesk:
+    return one_for_all.anew()
+
+
+@pytest.fixture
 def desk() -> Iterator[HttpDesk]:
+    """A server that ends with its test."""
     with HttpDesk() as desk:
         yield desk
 
@@ -45,10 +57,10 @@ def decision(body: bytes) -> str:
 # The operator's decision is what the agent reads.
 
 
-def test_a_call_waits_and_its_answer_is_delivered(desk: HttpDesk) -> None:
-    asking = desk.ask(call("ls"))
-    number = desk.card("Bash")
-    desk.say(f"{number} deny not here")
+def test_a_call_waits_and_its_answer_is_delivered(shared: HttpDesk) -> None:
+    asking = shared.ask(call("ls", session_id="first"))
+    number = shared.card("Bash")
+    shared.say(f"{number} deny not here")
     said = asking.answer()
     assert said.status == 200
     assert said.headers["content-type"] == "application/json"
@@ -59,8 +71,8 @@ def test_a_call_waits_and_its_answer_is_delivered(desk: HttpDesk) -> None:
             "permissionDecisionReason": "not here",
         }
     }
-    desk.wait_for(rf"^#{number} delivered")
-    kinds = [entry["kind"] for entry in desk.record()]
+    shared.wait_for(rf"^#{number} delivered")
+    kinds = [entry["kind"] for entry in shared.record() if entry["session"] == "first"]
     assert kinds.count("asked") == kinds.count("decided") == kinds.count("delivered") == 1
 
 
@@ -158,29 +170,30 @@ def withdrawn(desk: HttpDesk, number: int) -> None:
 
 def waiting(desk: HttpDesk, more: bytes = b"") -> tuple[Line, int]:
     """A hook that waits, with more bytes behind it; its connection, and its card."""
-    line, payload = desk.line(), call("wait for me")
+    line = desk.line()
+    payload = call("wait for me", session_id=f"waits-{next(SESSIONS)}")
     headers = desk.headers | {"Content-Length": str(len(payload))}
     line.send("POST", PATH, headers, payload + more)
     return line, desk.card("Bash")
 
 
-def test_closing_withdraws_the_card(desk: HttpDesk) -> None:
-    line, number = waiting(desk)
+def test_closing_withdraws_the_card(shared: HttpDesk) -> None:
+    line, number = waiting(shared)
     line.close()
-    withdrawn(desk, number)
+    withdrawn(shared, number)
 
 
-def test_closing_half_withdraws_the_card(desk: HttpDesk) -> None:
-    line, number = waiting(desk)
+def test_closing_half_withdraws_the_card(shared: HttpDesk) -> None:
+    line, number = waiting(shared)
     line.socket.shutdown(socket.SHUT_WR)
-    withdrawn(desk, number)
+    withdrawn(shared, number)
 
 
-def test_a_reset_withdraws_the_card(desk: HttpDesk) -> None:
-    line, number = waiting(desk)
+def test_a_reset_withdraws_the_card(shared: HttpDesk) -> None:
+    line, number = waiting(shared)
     line.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
     line.socket.close()
-    withdrawn(desk, number)
+    withdrawn(shared, number)
 
 
 @pytest.mark.parametrize(
@@ -194,27 +207,27 @@ def test_a_reset_withdraws_the_card(desk: HttpDesk) -> None:
         ),
     ],
 )
-def test_closing_behind_more_requests_withdraws_the_card(desk: HttpDesk, more: bytes) -> None:
-    line, number = waiting(desk, more)
+def test_closing_behind_more_requests_withdraws_the_card(shared: HttpDesk, more: bytes) -> None:
+    line, number = waiting(shared, more)
     line.close()
-    withdrawn(desk, number)
+    withdrawn(shared, number)
 
 
-def test_a_request_behind_one_that_waits_is_answered_after_it(desk: HttpDesk) -> None:
-    head = f"GET /healthz HTTP/1.1\r\nHost: {LOOPBACK}:{desk.port}\r\n\r\n".encode()
-    line, number = waiting(desk, head)
-    desk.say(f"{number} allow")
+def test_a_request_behind_one_that_waits_is_answered_after_it(shared: HttpDesk) -> None:
+    head = f"GET /healthz HTTP/1.1\r\nHost: {LOOPBACK}:{shared.port}\r\n\r\n".encode()
+    line, number = waiting(shared, head)
+    shared.say(f"{number} allow")
     assert decision(line.answer().body) == "allow"
     assert line.answer().body == b"ok\n"
 
 
-def test_a_decision_that_comes_too_late_is_not_called_delivered(desk: HttpDesk) -> None:
-    line, number = waiting(desk)
+def test_a_decision_that_comes_too_late_is_not_called_delivered(shared: HttpDesk) -> None:
+    line, number = waiting(shared)
     line.close()
-    withdrawn(desk, number)
-    desk.say(f"{number} allow")
-    desk.wait_for(rf"#{number} .*(too late|already|ended)")
-    assert not any(said.endswith("delivered") for said in desk.said)
+    withdrawn(shared, number)
+    shared.say(f"{number} allow")
+    shared.wait_for(rf"#{number} .*(too late|already|ended)")
+    assert not any(said.endswith("delivered") for said in shared.said)
 
 
 # The server's own end.
@@ -249,15 +262,20 @@ def test_an_idle_connection_does_not_keep_a_server_from_ending(desk: HttpDesk) -
     assert line.ended()
 
 
-def test_two_servers_cannot_share_a_port(shared: HttpDesk, tmp_path: Path) -> None:
+def test_two_servers_cannot_share_a_port(
+    shared: HttpDesk,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
     other, taken = f"unix:{shared.folder}/other", f"{LOOPBACK}:{shared.port}"
-    second = serve("--listen", other, "--http", taken, home=tmp_path)
-    assert second.returncode == 2
-    assert f"the HTTP door cannot listen on {taken}" in second.stderr
+    listen = ("--listen", other, "--http", taken)
+    said = why_unserved(tmp_path, monkeypatch, capfd, *listen)
+    assert f"the HTTP door cannot listen on {taken}" in said
 
 
-@pytest.mark.parametrize(
-    ("address", "says"),
+@every_row(
+    "address, says",
     [
         ("0.0.0.0:0", "needs TLS"),
         ("[::]:0", "needs TLS"),
@@ -266,25 +284,14 @@ def test_two_servers_cannot_share_a_port(shared: HttpDesk, tmp_path: Path) -> No
     ],
 )
 def test_an_address_that_others_reach_is_refused_without_tls(
-    tmp_path: Path, address: str, says: str
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    address: str,
+    says: str,
 ) -> None:
-    refused = serve("--listen", f"unix:{tmp_path}/s", "--http", address, home=tmp_path)
-    assert refused.returncode == 2
-    assert says in refused.stderr
-    assert "Traceback" not in refused.stderr
-
-
-def serve(*options: str, home: Path) -> subprocess.CompletedProcess[str]:
-    """Run a server that cannot begin."""
-    return subprocess.run(
-        [CRABHOOK, "serve", "--plain", *options],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-        env={"HOME": str(home), "XDG_STATE_HOME": str(home)},
-    )
+    listen = ("--listen", f"unix:{tmp_path}/s", "--http", address)
+    assert says in why_unserved(tmp_path, monkeypatch, capfd, *listen)
 
 
 def test_tls_lets_others_in_with_the_token_and_under_a_name_that_was_given(tmp_path: Path) -> None:

@@ -16,13 +16,19 @@ CHUNKED = {"Transfer-Encoding": "chunked"}
 
 
 @pytest.fixture(scope="module")
-def shared() -> Iterator[HttpDesk]:
+def one_for_all() -> Iterator[HttpDesk]:
     with HttpDesk() as desk:
         yield desk
 
 
 @pytest.fixture
+def shared(one_for_all: HttpDesk) -> HttpDesk:
+    return one_for_all.anew()
+
+
+@pytest.fixture
 def desk() -> Iterator[HttpDesk]:
+    """A server that no test before this one has spoken to."""
     with HttpDesk() as desk:
         yield desk
 
@@ -115,16 +121,16 @@ def test_what_cannot_be_read_is_refused_and_seen(shared: HttpDesk, body: bytes) 
     shared.wait_for(f"unreadable input of {len(body)} bytes")
 
 
-def test_what_is_no_http_ends_the_connection_and_nothing_else(desk: HttpDesk) -> None:
+def test_what_is_no_http_ends_the_connection_and_nothing_else(shared: HttpDesk) -> None:
     for junk in (
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
         b"HELO there\r\n\r\n",
         b"\0" * 9000,
     ):
-        line = desk.line()
+        line = shared.line()
         line.raw(junk)
         assert line.answer().status == 400
-    assert desk.send(method="GET", path="/healthz").status == 200
+    assert shared.send(method="GET", path="/healthz").status == 200
 
 
 # What is too much, or too slow.

@@ -25,15 +25,26 @@ AN_EMPTY_PLACE = {"cwd": "/nowhere/project"}
 
 
 @pytest.fixture(scope="module")
-def shared() -> Iterator[BridgedDesk]:
+def one_for_all() -> Iterator[BridgedDesk]:
     with BridgedDesk() as desk:
         yield desk
 
 
 @pytest.fixture
-def desk() -> Iterator[BridgedDesk]:
+def shared(one_for_all: BridgedDesk) -> BridgedDesk:
+    return one_for_all.anew()
+
+
+@pytest.fixture(scope="module")
+def ruled() -> Iterator[BridgedDesk]:
+    """A server whose rules the tests add to, each for commands of its own."""
     with BridgedDesk() as desk:
         yield desk
+
+
+@pytest.fixture
+def desk(ruled: BridgedDesk) -> BridgedDesk:
+    return ruled.anew()
 
 
 def bash(command: str, call: str, **changes: Any) -> bytes:
@@ -162,20 +173,20 @@ def test_allow_and_deny(shared: BridgedDesk) -> None:
 
 
 def test_always_allow_is_a_rule_from_the_card(desk: BridgedDesk) -> None:
-    first = desk.forward(bash("pytest -q", "t1"))
+    first = desk.forward(bash("pytest -q", "t1", session_id="remembered"))
     number = desk.card("Bash")
     desk.say(f"{number} remember")
     desk.wait_for(f"{number} remember K 7d")
     desk.say(f"{number} remember 2")
     assert verdict(finished(first)) == "allow"
     assert verdict(finished(desk.forward(bash("pytest -q", "t2", session_id="another")))) == "allow"
-    other = desk.forward(bash("pytest --all", "t3"))
+    other = desk.forward(bash("pytest --all", "t3", session_id="remembered"))
     desk.say(f"{desk.card('Bash')} deny no")
     assert verdict(finished(other)) == "deny"
 
 
 def test_always_deny_is_a_rule_from_the_card(desk: BridgedDesk) -> None:
-    first = desk.forward(bash("git push --force", "t1"))
+    first = desk.forward(bash("git push --force", "t1", session_id="denied"))
     number = desk.card("Bash")
     desk.say(f"{number} always deny")
     desk.wait_for(f"{number} always deny K 7d")
@@ -187,19 +198,21 @@ def test_always_deny_is_a_rule_from_the_card(desk: BridgedDesk) -> None:
 
 
 def test_always_deny_is_a_rule_that_counts_at_once(desk: BridgedDesk) -> None:
-    first = desk.forward(bash("terraform apply", "t1"))
+    first = desk.forward(bash("terraform apply", "t1", session_id="counted"))
     desk.say(f"{desk.card('Bash')} deny not from here")
     assert verdict(finished(first)) == "deny"
     desk.run("rules", "add", "deny", "Bash(terraform apply *)", "--note", "ask the release team")
     time.sleep(1.1)  # the rule files are looked at once a second
-    answer = finished(desk.forward(bash("terraform apply -auto-approve", "t2")))
+    again = bash("terraform apply -auto-approve", "t2", session_id="counted")
+    answer = finished(desk.forward(again))
     assert verdict(answer) == "deny"
     assert "ask the release team" in answer.stdout.decode()
 
 
 def test_always_allow_server_is_the_rule_that_names_its_tools(desk: BridgedDesk) -> None:
     def call(tool: str, call: str) -> bytes:
-        return sample("PreToolUse-mcp", tool_name=tool, tool_use_id=call, **AN_EMPTY_PLACE)
+        about = {"session_id": "tools of a server", **AN_EMPTY_PLACE}
+        return sample("PreToolUse-mcp", tool_name=tool, tool_use_id=call, **about)
 
     first = desk.forward(call("mcp__deploy__release", "t1"))
     number = desk.card("mcp__deploy__release")
@@ -217,10 +230,9 @@ def test_always_allow_server_is_the_rule_that_names_its_tools(desk: BridgedDesk)
 
 
 def test_a_call_asked_about_both_ways_is_one_card(desk: BridgedDesk) -> None:
-    bridged = desk.forward(bash("ls", "t1"))
+    bridged = desk.forward(bash("ls", "t1", session_id="both"))
     number = desk.card("Bash")
-    session = json.loads(event("PreToolUse"))["session_id"]
-    same = {"tool_input": {"command": "ls"}, "session_id": session, **AN_EMPTY_PLACE}
+    same = {"tool_input": {"command": "ls"}, "session_id": "both", **AN_EMPTY_PLACE}
     prompt = event("PermissionRequest", **same)
     direct = Client(desk.address, prompt)
     desk.wait_for(f"#{number} is also asked as PermissionRequest")
@@ -256,11 +268,12 @@ def test_a_killed_server_leaves_no_forwarder_waiting() -> None:
         assert finished(desk.forward(event("Stop"))).silent
 
 
-def test_the_operators_leaving_is_no_opinion(desk: BridgedDesk) -> None:
-    forwarder = desk.forward(bash("ls", "t1"))
-    desk.card("Bash")
-    desk.say("quit")
-    assert finished(forwarder).silent
+def test_the_operators_leaving_is_no_opinion() -> None:
+    with BridgedDesk() as desk:
+        forwarder = desk.forward(bash("ls", "t1"))
+        desk.card("Bash")
+        desk.say("quit")
+        assert finished(forwarder).silent
 
 
 # Many at once, and hostile.
@@ -274,7 +287,9 @@ async def ask_all(path: str, apart: bool, many: int) -> list[dict[str, Any]]:
 
     lines = [await connect() for _ in range(many if apart else 1)]
     for number in range(many):
-        payload = json.loads(bash(f"echo {number}", f"c{number}", session_id=f"many{number}"))
+        payload = json.loads(
+            bash(f"echo {number}", f"c{number}", session_id=f"many{number}{apart}")
+        )
         await lines[number if apart else 0].send(envelope(f"r{number}", payload))
     answers = [await lines[number if apart else 0].answer() for number in range(many)]
     for line in lines:
@@ -284,8 +299,8 @@ async def ask_all(path: str, apart: bool, many: int) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("apart", [True, False], ids=["a connection each", "one connection"])
-def test_of_two_hundred_at_once_each_gets_its_own_answer(desk: BridgedDesk, apart: bool) -> None:
-    many = 200
+def test_of_many_at_once_each_gets_its_own_answer(shared: BridgedDesk, apart: bool) -> None:
+    desk, many = shared, 80
 
     async def sit_and_ask() -> list[dict[str, Any]]:
         asked = asyncio.ensure_future(ask_all(desk.bridge, apart, many))
@@ -295,7 +310,7 @@ def test_of_two_hundred_at_once_each_gets_its_own_answer(desk: BridgedDesk, apar
             return await asked
 
     def decide_next() -> None:
-        found = desk.wait_for(r"^#(\d+) PreToolUse Bash session=many(\d+) ")
+        found = desk.wait_for(r"^#(\d+) PreToolUse Bash session=many(\d+)(?:True|False) ")
         number, which = found.groups()
         desk.say(f"{number} {'deny no' if int(which) % 2 else 'allow'}")
 
@@ -331,20 +346,20 @@ LINES = st.lists(
 
 @examples(60)
 @given(lines=LINES, end=st.sampled_from([b"\n", b"\r\n", b""]))
-def test_no_line_harms_the_desk(shared: BridgedDesk, lines: list[bytes], end: bytes) -> None:
+def test_no_line_harms_the_desk(one_for_all: BridgedDesk, lines: list[bytes], end: bytes) -> None:
     async def talk() -> None:
-        line = Line(*await asyncio.open_unix_connection(shared.bridge))
+        line = Line(*await asyncio.open_unix_connection(one_for_all.bridge))
         await line.send(*(one + end for one in lines))
         line.writer.write_eof()
         while (answer := await line.answer()) is not None:
             assert set(answer) == {"request_id", "ts", "payload"}
             assert answer["payload"]["action"] in {"passthrough", "json_output"}
         line.writer.close()
-        other = Line(*await asyncio.open_unix_connection(shared.bridge))
+        other = Line(*await asyncio.open_unix_connection(one_for_all.bridge))
         stop = {"hook_event_name": "Stop", "session_id": "after"}
         assert (await other.ask(envelope("s", stop)))["payload"] == {"action": "passthrough"}
         other.writer.close()
         await other.writer.wait_closed()
 
     asyncio.run(talk())
-    assert shared.process.poll() is None
+    assert one_for_all.process.poll() is None

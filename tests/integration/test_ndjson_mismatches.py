@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import time
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -18,19 +19,33 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-@pytest.fixture
-def desk() -> Iterator[BridgedDesk]:
+SESSIONS = count(1)
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[BridgedDesk]:
     with BridgedDesk() as desk:
         yield desk
+
+
+@pytest.fixture
+def desk(shared: BridgedDesk) -> BridgedDesk:
+    return shared.anew()
+
+
+@pytest.fixture
+def session() -> str:
+    """Return a session of this test's own."""
+    return f"own-{next(SESSIONS)}"
 
 
 def specific(answer: Any) -> Any:
     return answer.output["hookSpecificOutput"]
 
 
-def fields_of(records: list[dict[str, Any]], name: str) -> dict[str, Any]:
-    """What is on record of an event of this name."""
-    bodies = [record["body"] for record in records]
+def fields_of(desk: BridgedDesk, session: str, name: str) -> dict[str, Any]:
+    """What is on record of an event of this name in a session."""
+    bodies = [record["body"] for record in desk.record() if record["session"] == session]
     found: dict[str, Any] = next(body for body in bodies if body.get("event") == name)["fields"]
     return found
 
@@ -39,37 +54,40 @@ def fields_of(records: list[dict[str, Any]], name: str) -> dict[str, Any]:
     ("name", "word"), [("TeammateIdle", "keep-going"), ("TaskCompleted", "deny")]
 )
 def test_mismatch_01_the_events_of_teams_are_known_shown_and_decided(
-    desk: BridgedDesk, name: str, word: str
+    desk: BridgedDesk, session: str, name: str, word: str
 ) -> None:
     desk.hold(name)
-    forwarder = desk.forward(event(name))
-    number = desk.card_of(name)
+    forwarder = desk.forward(event(name, session_id=session))
+    number = desk.card_of(name, session)
     desk.wait_for("helper")
     desk.say(f"{number} {word} the door is still red")
     answer = finished(forwarder)
     assert (answer.code, answer.stderr) == (2, "the door is still red\n")
 
 
-@pytest.mark.parametrize("reason", ["bypass_permissions_disabled", "resume", "a reason to come"])
 def test_mismatch_02_a_session_ends_for_whatever_reason_and_the_reason_is_kept(
-    desk: BridgedDesk, reason: str
+    desk: BridgedDesk,
 ) -> None:
-    waits = desk.forward(event("PermissionRequest", session_id="s"))
-    number = desk.card_of("PermissionRequest", "s")
-    assert finished(desk.forward(event("SessionEnd", session_id="s", reason=reason))).silent
-    assert finished(waits).silent
-    desk.wait_for(f"^#{number} WITHDRAWN")
-    assert fields_of(desk.record(), "SessionEnd")["reason"] == reason
+    reasons = ["bypass_permissions_disabled", "resume", "a_reason_to_come"]
+    for reason in reasons:
+        about = {"session_id": f"ends-by-{reason[:6]}"}
+        waits = desk.forward(event("PermissionRequest", **about))
+        number = desk.card_of("PermissionRequest", about["session_id"])
+        assert finished(desk.forward(event("SessionEnd", **about, reason=reason))).silent
+        assert finished(waits).silent
+        desk.wait_for(f"^#{number} WITHDRAWN")
+    ends = [one["body"] for one in desk.record() if one["body"].get("event") == "SessionEnd"]
+    assert [end["fields"]["reason"] for end in ends] == reasons
 
 
 def test_mismatch_03_a_permission_request_needs_no_tool_use_id_to_find_its_call(
-    desk: BridgedDesk,
+    desk: BridgedDesk, session: str
 ) -> None:
-    same = {"session_id": "s", "tool_input": {"command": "make"}}
+    same = {"session_id": session, "tool_input": {"command": "make"}}
     request = event("PermissionRequest", **same)
     assert "tool_use_id" not in json.loads(request)
     first = desk.forward(event("PreToolUse", tool_use_id="toolu_1", **same))
-    number = desk.card_of("PreToolUse", "s")
+    number = desk.card_of("PreToolUse", session)
     second = desk.forward(request)
     desk.wait_for(f"#{number} is also asked as PermissionRequest")
     desk.say(f"{number} deny no")
@@ -77,22 +95,24 @@ def test_mismatch_03_a_permission_request_needs_no_tool_use_id_to_find_its_call(
     assert specific(finished(second))["decision"] == {"behavior": "deny", "message": "no"}
 
 
-def test_mismatch_04_the_agents_suggestions_are_on_the_card(desk: BridgedDesk) -> None:
+def test_mismatch_04_the_agents_suggestions_are_on_the_card(
+    desk: BridgedDesk, session: str
+) -> None:
     suggestions = json.loads(sample("PermissionRequest-mcp"))["permission_suggestions"]
     assert suggestions[0]["type"] == "addRules"
-    forwarder = desk.forward(sample("PermissionRequest-mcp"))
-    number = desk.card_of("PermissionRequest")
+    forwarder = desk.forward(sample("PermissionRequest-mcp", session_id=session))
+    number = desk.card_of("PermissionRequest", session)
     desk.wait_for("^  always 1: allow mcp__deploy__release → local settings$")
     desk.say(f"{number} pass")
     assert finished(forwarder).silent
-    assert fields_of(desk.record(), "PermissionRequest")["permission_suggestions"] == suggestions
+    assert fields_of(desk, session, "PermissionRequest")["permission_suggestions"] == suggestions
 
 
-def test_mismatch_05_a_notifications_title_is_kept(desk: BridgedDesk) -> None:
+def test_mismatch_05_a_notifications_title_is_kept(desk: BridgedDesk, session: str) -> None:
     told = {"title": "Permission needed", "message": "Claude needs your permission"}
-    assert finished(desk.forward(event("Notification", **told))).silent
+    assert finished(desk.forward(event("Notification", session_id=session, **told))).silent
     desk.wait_for("^· Notification")
-    kept = fields_of(desk.record(), "Notification")
+    kept = fields_of(desk, session, "Notification")
     assert {key: kept[key] for key in told} == told
 
 
@@ -100,12 +120,12 @@ def test_mismatch_05_a_notifications_title_is_kept(desk: BridgedDesk) -> None:
     ("place", "destination"), [("", "localSettings"), (" user", "userSettings")]
 )
 def test_mismatch_06_always_allow_reaches_the_agents_own_settings(
-    desk: BridgedDesk, place: str, destination: str
+    desk: BridgedDesk, session: str, place: str, destination: str
 ) -> None:
     asked = json.loads(sample("PermissionRequest-mcp"))
     (suggested,) = asked["permission_suggestions"]
-    forwarder = desk.forward(sample("PermissionRequest-mcp"))
-    desk.say(f"{desk.card_of('PermissionRequest')} always 1{place}")
+    forwarder = desk.forward(sample("PermissionRequest-mcp", session_id=session))
+    desk.say(f"{desk.card_of('PermissionRequest', session)} always 1{place}")
     assert specific(finished(forwarder))["decision"] == {
         "behavior": "allow",
         "updatedPermissions": [suggested | {"destination": destination}],
@@ -113,12 +133,14 @@ def test_mismatch_06_always_allow_reaches_the_agents_own_settings(
 
 
 @pytest.mark.parametrize("trigger", ["init", "maintenance", "a trigger to come"])
-def test_mismatch_07_setup_is_an_event_like_any_other(desk: BridgedDesk, trigger: str) -> None:
-    assert finished(desk.forward(event("Setup", trigger=trigger))).silent
+def test_mismatch_07_setup_is_an_event_like_any_other(
+    desk: BridgedDesk, session: str, trigger: str
+) -> None:
+    assert finished(desk.forward(event("Setup", session_id=session, trigger=trigger))).silent
     desk.wait_for("^· Setup")
     desk.hold("Setup")
-    held = desk.forward(event("Setup", trigger=trigger))
-    number = desk.card_of("Setup")
+    held = desk.forward(event("Setup", session_id=session, trigger=trigger))
+    number = desk.card_of("Setup", session)
     desk.wait_for(f"trigger: {trigger}")
     desk.say(f"{number} allow")
     assert finished(held).silent
@@ -161,12 +183,13 @@ def test_mismatch_08_before_a_call_an_allow_is_said_and_no_opinion_is_not(
 
 @pytest.mark.parametrize("name", ["PreToolUse", "PermissionRequest"])
 def test_mismatch_09_questions_go_back_whole_with_their_answers(
-    desk: BridgedDesk, name: str
+    desk: BridgedDesk, session: str, name: str
 ) -> None:
     asked = json.loads((SAMPLES / "claude" / f"{name}-AskUserQuestion.json").read_text("utf-8"))
+    asked["session_id"] = session
     asked["tool_input"]["to_come"] = {"kept": [1, None]}
     forwarder = desk.forward(json.dumps(asked).encode())
-    number = desk.card_of(name)
+    number = desk.card_of(name, session)
     choices = " ".join(f"{place}=1" for place, _ in enumerate(asked["tool_input"]["questions"], 1))
     desk.say(f"{number} answer {choices}")
     said = specific(finished(forwarder))
@@ -183,21 +206,23 @@ def test_mismatch_09_questions_go_back_whole_with_their_answers(
     [("Stop", "keep-going"), ("SubagentStop", "keep-going"), ("UserPromptSubmit", "deny")],
 )
 def test_mismatch_10_the_operator_can_block_what_is_no_call(
-    desk: BridgedDesk, name: str, word: str
+    desk: BridgedDesk, session: str, name: str, word: str
 ) -> None:
     desk.hold(name)
-    forwarder = desk.forward(event(name))
-    number = desk.card_of(name)
+    forwarder = desk.forward(event(name, session_id=session))
+    number = desk.card_of(name, session)
     desk.say(f"{number} {word} run the tests first")
     said = finished(forwarder).output
     assert said == {"decision": "block", "reason": "run the tests first"}
 
 
 @pytest.mark.thorough  # it waits longer than the reference does
-def test_mismatch_10_nothing_passes_while_the_operator_thinks(desk: BridgedDesk) -> None:
+def test_mismatch_10_nothing_passes_while_the_operator_thinks(
+    desk: BridgedDesk, session: str
+) -> None:
     desk.hold("Stop")
-    forwarder = desk.forward(event("Stop"))
-    number = desk.card_of("Stop")
+    forwarder = desk.forward(event("Stop", session_id=session))
+    number = desk.card_of("Stop", session)
     longer_than_the_reference_waits = 4.5
     time.sleep(longer_than_the_reference_waits)
     assert forwarder.poll() is None

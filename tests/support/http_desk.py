@@ -47,15 +47,15 @@ class HttpDesk(PlainDesk):
         super().__init__("--http", http, *options, **environment)
         self._lines_open: list[Line] = []
 
+    def start(self) -> None:
+        """Start it, and remember where its door is."""
+        super().start()
+        self.url = self.wait_for(r"\bhttps?://[^\s,]+", again=True).group()
+
     def __exit__(self, *how: object) -> None:
         for line in self._lines_open:
             line.close()
         super().__exit__(*how)
-
-    @property
-    def url(self) -> str:
-        """Where the door is, as the server says."""
-        return self.wait_for(r"\bhttps?://[^\s,]+", again=True).group()
 
     @property
     def port(self) -> int:

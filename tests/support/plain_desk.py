@@ -13,6 +13,7 @@ import sys
 import tempfile
 import threading
 import time
+import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -124,6 +125,17 @@ class PlainDesk:
                 raise AssertionError(f"{pattern!r} was not said:\n{told}")
             if found := re.search(pattern, line):
                 return found
+
+    def anew(self) -> Self:
+        """Begin another test at a server that several share: pass over all that was said until now.
+
+        Each of them asks for a session of its own: an answer is kept for its session and call.
+        """
+        mark = f"anew-{uuid.uuid4().hex}"
+        self.say(mark)
+        self.wait_for(f'^! "{mark}" is none of the words')
+        self.said.clear()
+        return self
 
     def ask(self, line: str, pattern: str) -> re.Match[str]:
         """Type a question, again every second, until a line of an answer has the pattern."""

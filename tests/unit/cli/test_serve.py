@@ -13,9 +13,12 @@ import pytest
 
 from tests.support.client import Client, sample
 from tests.support.plain_desk import CRABHOOK, PlainDesk
+from tests.support.port import short_folder
+from tests.support.rows import every_row
+from tests.support.unserved import why_unserved
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 pytestmark = pytest.mark.process
 
@@ -34,9 +37,15 @@ def serve(home: Path, *options: str) -> subprocess.CompletedProcess[str]:
         )
 
 
-def test_the_default_address_is_where_the_client_asks_without_being_told(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def desk() -> Iterator[PlainDesk]:
     with PlainDesk() as desk:
-        runtime = {"XDG_RUNTIME_DIR": str(desk.folder), "HOME": str(tmp_path)}
+        yield desk
+
+
+def test_the_default_address_is_where_the_client_asks_without_being_told(tmp_path: Path) -> None:
+    with short_folder() as folder:
+        runtime = {"XDG_RUNTIME_DIR": str(folder), "HOME": str(tmp_path)}
         server = subprocess.Popen(
             [CRABHOOK, "serve"],
             stdin=subprocess.PIPE,
@@ -63,11 +72,11 @@ def test_the_default_address_is_where_the_client_asks_without_being_told(tmp_pat
         server.stdin.flush()
         assert b'"allow"' in client.communicate(timeout=60)[0]
         server.communicate(timeout=60)
-        assert os.stat(desk.folder / "crabhook").st_mode & 0o777 == 0o700  # noqa: PTH116
+        assert os.stat(folder / "crabhook").st_mode & 0o777 == 0o700  # noqa: PTH116
 
 
-@pytest.mark.parametrize(
-    ("options", "complaint"),
+@every_row(
+    "options, complaint",
     [
         (["--listen", "nowhere"], "write unix:PATH or HOST:PORT"),
         (["--listen", "0.0.0.0:0"], "needs TLS, as a team has it: `crabhook team init` founds one"),
@@ -85,15 +94,16 @@ def test_the_default_address_is_where_the_client_asks_without_being_told(tmp_pat
         (["--arming-ms", "-1"], "--arming-ms must be"),
         (["--settings", "/nowhere/at/all"], "there is no settings file"),
     ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
 def test_what_cannot_be_served_is_said_and_nothing_is_opened(
-    tmp_path: Path, options: Sequence[str], complaint: str
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    options: Sequence[str],
+    complaint: str,
 ) -> None:
-    done = serve(tmp_path, *options)
-    assert done.returncode == 2
-    assert complaint in done.stderr
-    assert done.stdout == ""
+    assert complaint in why_unserved(tmp_path, monkeypatch, capfd, *options)
+    assert not list(tmp_path.glob("*.sock"))
 
 
 def test_a_wrong_setting_is_named_with_its_line(tmp_path: Path) -> None:
@@ -128,22 +138,22 @@ def test_hooks_that_name_no_server_are_heard_beside_a_tcp_address(tmp_path: Path
         assert "heard" in hook.finish().stdout.decode()
 
 
-def test_a_second_server_on_the_same_socket_is_refused(tmp_path: Path) -> None:
-    with PlainDesk() as desk:
-        done = serve(tmp_path, "--listen", desk.address)
-        assert done.returncode == 2
-        assert f"process {desk.process.pid}" in done.stderr
-        client = Client(desk.address, sample("PreToolUse-Bash"))
-        desk.say(f"{desk.card('Bash')} allow")
-        assert not client.finish().silent
-
-
-def test_the_harness_bridge_does_not_take_the_ports_own_socket(tmp_path: Path) -> None:
-    with PlainDesk() as desk:
-        place = f"unix:{desk.folder}/own"
-        done = serve(tmp_path, "--listen", place, "--ndjson", place)
+def test_a_second_server_on_the_same_socket_is_refused(desk: PlainDesk, tmp_path: Path) -> None:
+    done = serve(tmp_path, "--listen", desk.address)
     assert done.returncode == 2
-    assert "already listens" in done.stderr
+    assert f"process {desk.process.pid}" in done.stderr
+    client = Client(desk.address, sample("PreToolUse-Bash"))
+    desk.say(f"{desk.card('Bash')} allow")
+    assert not client.finish().silent
+
+
+def test_the_harness_bridge_does_not_take_the_ports_own_socket(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with short_folder() as home:
+        place = f"unix:{home}/own"
+        said = why_unserved(home, monkeypatch, capfd, "--listen", place, "--ndjson", place)
+    assert "already listens" in said
 
 
 def test_the_help_names_every_option_the_page_names() -> None:
