@@ -174,6 +174,8 @@ class Settings:
     advertise: str | None = _in("server", _host_port, None)
     advertise_operators: str | None = _in("server", _host_port, None)
     http_name: tuple[str, ...] = _in("server", _texts, ())
+    web: str | None = _in("server", _text, None)
+    web_name: tuple[str, ...] = _in("server", _texts, ())
     wait: float = _in("server", _wait, 3600.0)
     token_file: Path | None = _in("server", _path, None)
     tls_cert: Path | None = _in("server", _path, None)

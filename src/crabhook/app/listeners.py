@@ -36,6 +36,7 @@ from crabhook.team.invitation import OWN_DESKS
 
 if TYPE_CHECKING:
     from crabhook.server.metrics.collector import Metrics
+    from crabhook.server.operators.service import OperatorService
     from crabhook.team.team_file import TeamReader
 
 
@@ -57,7 +58,8 @@ def team_of(settings: Settings, *, needed: bool) -> "TeamReader | None":
 
     Where the settings do not ask for a team, an unusable team is logged, and hooks are served.
     """
-    wanted, folder = needed or settings.operators, Folder(config.team_folder())
+    asked_for = settings.operators or settings.web
+    wanted, folder = needed or asked_for, Folder(config.team_folder())
     if not folder.exists or (settings.headless and not wanted):
         return None
     from crabhook.team.team_file import TeamReader  # most have no team
@@ -99,37 +101,73 @@ Switch: TypeAlias = Callable[[Runner], object]
 """Leads a listener to another runner."""
 
 
+class PeopleListening(NamedTuple):
+    """What the listeners for people share: `switches` lead them to another runner."""
+
+    service: "OperatorService"
+    runner: Runner
+    switches: list[Switch]
+    watch: ListenerWatch | None
+
+
 @asynccontextmanager
-async def open_to_desks(
+async def open_to_people(
     runner: Runner,
     settings: Settings,
-    team: "TeamReader | None",
+    admitted: Admitted,
     switches: list[Switch],
     watch: ListenerWatch | None = None,
-) -> AsyncIterator[Sequence[str]]:
-    """Open the listener for the team's desks; yields its address in words.
+) -> AsyncIterator[Sequence[object]]:
+    """Open the listeners for the team's desks and browsers; yields their addresses in words.
 
-    `switches` gets the function that leads the listener to another runner. A server with a team
-    listens for desks on this machine without a setting. So its people can decide in any terminal.
-    If another program has the usual port, a free port will do: desks and verbs of this machine read
-    the server's status to find it. Raises PortError for an address in the settings.
+    `switches` gets the function that leads them to another runner. Raises PortError.
     """
-    if team is None and settings.operators:
-        raise PortError(f"--operators is for desks of a team: {_team_by(settings)}")
-    if team is None or (settings.headless and not settings.operators):
+    team = admitted.team
+    for option, asked in (("--operators", settings.operators), ("--web", settings.web)):
+        if team is None and asked:
+            raise PortError(f"{option} is for people of a team: {_team_by(settings)}")
+    if team is None or (settings.headless and not (settings.operators or settings.web)):
         yield ()
         return
-    from crabhook.server.operators.listener import open_operators  # few have one
-    from crabhook.server.operators.service import OperatorService  # likewise
+    from crabhook.server.operators.service import OperatorService  # few have one
 
-    places = (settings.operators,) if settings.operators else (OWN_DESKS, _ANY_PORT)
-    service, why = OperatorService(runner, team.current), ""
+    service = OperatorService(runner, team.current)
+    switches.append(service.switch_to)
+    shared = PeopleListening(service, runner, switches, watch)
+    async with AsyncExitStack() as opened:
+        opened.callback(service.close)
+        places: list[object] = []
+        if settings.operators or not settings.headless:
+            desks = _desks(shared, settings, team)
+            places.append(await opened.enter_async_context(desks))
+        if settings.web:
+            from crabhook.app.web import open_pages  # aiohttp: slow
+
+            pages = open_pages(shared, settings, admitted)
+            places.append(await opened.enter_async_context(pages))
+        yield tuple(place for place in places if place)
+
+
+@asynccontextmanager
+async def _desks(
+    shared: PeopleListening, settings: Settings, team: "TeamReader"
+) -> AsyncIterator[str]:
+    """Open the listener for desks; yields its address in words, "" where there is none.
+
+    A server with a team listens for desks on this machine without a setting. So its people can
+    decide in any terminal. If another program has the usual port, a free port will do: desks and
+    verbs of this machine read the server's status to find it.
+    """
+    from crabhook.server.operators.listener import open_operators  # few have one
+
+    places, why = (settings.operators,) if settings.operators else (OWN_DESKS, _ANY_PORT), ""
     async with AsyncExitStack() as opened:
         for place in places:
             where = parse_address(place)
             if not isinstance(where, TcpAddress):
                 raise PortError(f"--operators {where}: desks come to HOST:PORT alone")
-            listener = open_operators(service, where, team.server_pair(), team.authority, watch)
+            pair, service = team.server_pair(), shared.service
+            listener = open_operators(service, where, pair, team.authority, shared.watch)
             try:
                 at = await opened.enter_async_context(listener)
             except PortError as error:
@@ -137,11 +175,10 @@ async def open_to_desks(
                     raise
                 why = str(error)
                 continue
-            switches.append(service.switch_to)
-            yield (f"{at} for desks",)
+            yield f"{at} for desks"
             return
-        runner.warn(f"no desk can attach: {why}", alarm=False)
-        yield ()
+        shared.runner.warn(f"no desk can attach: {why}", alarm=False)
+        yield ""
 
 
 @asynccontextmanager
@@ -268,6 +305,6 @@ class Listeners:
                 http = listener.open_http(opening, self.runner, intake, self._health, self.watch)
                 bound.append(await opened.enter_async_context(http))
                 await opened.enter_async_context(metrics.keeping_time())
-            desks = open_to_desks(self.runner, settings, admitted.team, self._switches, self.watch)
-            bound += await opened.enter_async_context(desks)
+            people = open_to_people(self.runner, settings, admitted, self._switches, self.watch)
+            bound += await opened.enter_async_context(people)
             yield bound

@@ -30,7 +30,7 @@ from crabhook.config import Settings
 from crabhook.model.errors import CrabhookError
 from crabhook.platforms import PLATFORMS
 from crabhook.rulebook.files import RulesError
-from crabhook.server.address import Address, UnixAddress
+from crabhook.server.address import Address, PageAddress, UnixAddress
 from crabhook.server.core.parts import Faults, Parts
 from crabhook.server.core.persisted_orders import KeptOrders
 from crabhook.server.core.rules_in_force import RulesInForce
@@ -109,6 +109,7 @@ def _status(wired: Wired, bound: Sequence[object]) -> ServerStatus:
         batch=round(pace.batch, 1),
         leader_at=leader.hooks,
         troubles=runner.troubles(),
+        pages=tuple(page.url for page in bound if isinstance(page, PageAddress)),
     )
 
 

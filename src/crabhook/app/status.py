@@ -18,6 +18,8 @@ class Part(StrEnum):
 class ServerStatus:
     """A server's state: its addresses, its waiting cards, its attached desks.
 
+    `pages` are where browsers find it.
+
     `troubles` are the faults, as desks show them.  `role`: alone, leader or standby. Where servers
     share a record: `leader` leads, in `epoch`, and takes hooks at `leader_at`; `lag` is how many
     seconds a standby is behind, `commit_ms` and `batch` are the time of a leader's commit and its
@@ -36,6 +38,7 @@ class ServerStatus:
     batch: float = 0.0
     leader_at: str = ""
     troubles: tuple[str, ...] = ()
+    pages: tuple[str, ...] = ()
 
 
 def part_in_words(status: Mapping[str, object]) -> str:

@@ -51,6 +51,8 @@ def _settings(arguments: argparse.Namespace) -> Settings:
         raise SettingsError(f"--otherwise says what --headless and --no-desk do with {left}")
     if arguments.http_name and settings.http is None:
         raise SettingsError("--http-name is a name of the HTTP door, which --http opens")
+    if arguments.web_name and settings.web is None:
+        raise SettingsError("--web-name is a name of the web desk, which --web opens")
     if not takes_a_screen():
         settings = config.override(settings, {"plain": True})
     return settings

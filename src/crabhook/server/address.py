@@ -98,6 +98,16 @@ class HttpAddress:
         return f"http{'s' if self.tls else ''}://{self.address}"
 
 
+@frozen
+class PageAddress:
+    """Where a browser finds the web desk."""
+
+    url: str
+
+    def __str__(self) -> str:
+        return f"{self.url} for browsers"
+
+
 def default_address() -> UnixAddress:
     """Return the socket in the user's runtime folder, the client's default."""
     folder = os.environ.get("XDG_RUNTIME_DIR")

@@ -1,0 +1,104 @@
+"""Opens the web desk: its port asks what to show, and the screens' floor draws it."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+from crabhook import config
+from crabhook.app.listeners import Admitted, PeopleListening
+from crabhook.config import Settings
+from crabhook.desk.commands import Command
+from crabhook.desk.replica import Replica
+from crabhook.desk.updates import News
+from crabhook.model.card import Card
+from crabhook.server.address import AddressError, PageAddress, TcpAddress, Tls, parse_address
+from crabhook.server.push.endpoints import Services
+from crabhook.server.push.push import Push
+from crabhook.server.web.face import Asset, Fragments, Seen
+from crabhook.server.web.guard import OWN_NAME
+from crabhook.server.web.listener import WebOpening, WebParts, open_web
+from crabhook.team.passkeys import need_library
+from crabhook.team.web_enrolling import PageSide
+from crabhook.ui.web import acts, card, document, page
+
+
+class WebFace:
+    """Draws the web desk's page: `server.web.face.Face` by the modules of `ui.web`."""
+
+    def __init__(self) -> None:
+        self.assets: Mapping[str, Asset] = {
+            name: Asset(*file) for name, file in document.assets().items()
+        }
+
+    def document(self, name: str) -> str:
+        """Return a whole document."""
+        return document.document(name)
+
+    def everything(self, desk: Replica, seen: Seen) -> Fragments:
+        """Return all that the desk shows."""
+        return page.everything(desk, seen)
+
+    def changed(self, news: News, desk: Replica, seen: Seen) -> Fragments:
+        """Return what a piece of news changes on the page."""
+        return page.changed(news, desk, seen)
+
+    def card(self, shown: Card, desk: Replica, seen: Seen) -> str:
+        """Return a whole card as HTML."""
+        return card.card(shown, desk, seen(shown))
+
+    def command(self, call: Mapping[str, Any], about: Card | None, desk: Replica) -> Command:
+        """Return the command that a posted call gives; raises a CrabhookError with words."""
+        return acts.command_of(call, about, desk)
+
+
+@asynccontextmanager
+async def open_pages(
+    shared: PeopleListening, settings: Settings, admitted: Admitted
+) -> AsyncIterator[PageAddress]:
+    """Serve browsers at the settings' address; yields that page's address.
+
+    Raises PortError, and CrabhookError where a package is missing.
+    """
+    need_library()
+    assert settings.web  # noqa: S101 - as the caller looked
+    assert admitted.team  # noqa: S101 - likewise
+    team, tls = admitted.team, _tls(settings, admitted)
+    services = Services(settings.push_services)
+    push = Push(config.push_folder(), services, team.current, settings.push_after)
+    push.follow(shared.runner)
+    shared.switches.append(push.follow)
+    parts = WebParts(WebFace(), push, PageSide(team.folder))
+    opening = WebOpening(settings.web, settings.web_name, tls, shared.runner.warn)
+    calling = asyncio.ensure_future(push.keep())
+    try:
+        async with open_web(opening, shared.service, team.current, parts, shared.watch) as at:
+            yield PageAddress(page_of(settings, at.address, tls=tls))
+    finally:
+        calling.cancel()
+        with suppress(asyncio.CancelledError):
+            await calling
+
+
+def page_of(settings: Settings, at: TcpAddress, tls: object) -> str:
+    """Return where a person opens the page: by the first of its names, if it has one."""
+    scheme = "https" if tls or settings.web_name else "http"
+    if settings.web_name:
+        return f"{scheme}://{settings.web_name[0]}"
+    host = OWN_NAME if at.loopback and not tls else at.host
+    return f"{scheme}://{TcpAddress(host, at.port)}"
+
+
+def _tls(settings: Settings, admitted: Admitted) -> Tls | None:
+    """Return the web desk's TLS: the settings'; beyond this machine, without these, the team's own.
+
+    On this machine's own names a browser needs none, and a proxy on it brings its own.
+    """
+    place = parse_address(settings.web or "")
+    if not isinstance(place, TcpAddress):
+        raise AddressError(f"--web {place}: browsers come to HOST:PORT alone")
+    if settings.tls_cert is not None:
+        return admitted.tls
+    if place.loopback:
+        return None
+    return Tls(config.team_folder() / "server.pem", config.team_folder() / "server.key")
