@@ -47,9 +47,10 @@ from crabhook.model.order import Order
 from crabhook.model.question import Answer, merge_answers
 from crabhook.model.session import SessionKey, SessionView
 from crabhook.present.card import suggestions
+from crabhook.present.cover import covered as shown_safely
 from crabhook.present.phrases import joined
 from crabhook.present.plan import denial_of, plan_of
-from crabhook.present.safe import excerpt
+from crabhook.present.safe import excerpt, safe
 from crabhook.present.sentence import DOES, doubts, outlasting
 from crabhook.present.summary import said as outcome_of
 from crabhook.ui.commands.decide import (
@@ -193,20 +194,23 @@ def _key(act: Act) -> str:
 
 
 def second_yes(card: Card, decision: Decision, desk: Replica, *, rule: bool = False) -> str:
-    """Return what a second yes is said to before a decision; empty where none is asked."""
+    """Return what a second yes is said to before a decision; empty where none is asked.
+
+    It is safe to show, so that it comes back from a page letter by letter.
+    """
     doubt = doubts(card, decision, desk)
     reasons = (*doubt.unasked, *doubt.dangers)
     if not reasons:
         return ""
     kept = outlasting(card.event, decision, str) or ("a RULE for such calls" if rule else "")
     does = f"gives ALLOW + {kept}" if kept else DOES[decision.verdict]
-    return f"{' · '.join(reasons)}: yes {does}"
+    return shown_safely(f"{' · '.join(reasons)}: yes {does}")
 
 
 def edit_yes(card: Card, decision: Decision, objections: Sequence[str], desk: Replica) -> str:
     """Return what a second yes is said to before an edit that the rules were asked about."""
     object_ = f"the rules say: {'; '.join(objections)}" if objections else ""
-    return joined(object_, second_yes(card, decision, desk))
+    return joined(shown_safely(object_), second_yes(card, decision, desk))
 
 
 def rule_yes(card: Card, offer: Offer, desk: Replica) -> str:
@@ -600,7 +604,7 @@ def _rule_parts(posted: _Posted, keys: str) -> Mapping[str, Value]:
 
 
 def _chosen(posted: _Posted, offers: Sequence[Offer]) -> Offer:
-    offer = next((offer for offer in offers if offer.id == posted.choice), None)
+    offer = next((offer for offer in offers if safe(offer.id) == posted.choice), None)
     if offer is None:
         raise CallError("this rule is not offered any more: ask for the rules again")
     return offer

@@ -4,6 +4,7 @@ from crabhook.desk.replica import Replica
 from crabhook.model.card import Card, Level, State
 from crabhook.present.around import around, calls_before
 from crabhook.present.card import CardDocument, card_document
+from crabhook.present.cover import masked
 from crabhook.present.document import Fact
 from crabhook.present.past import look
 from crabhook.present.phrases import joined as phrase
@@ -39,7 +40,7 @@ def card(card: Card, desk: Replica, seen: bytes, *, covers: bool = True) -> Html
     return el(
         "article",
         _head(document, desk, pen),
-        _alarms(card),
+        *(el("p", f"! {pen.words(alarm)}", class_="alarm", role="alert") for alarm in card.alarms),
         asked,
         _changed_plan(card, desk, pen),
         _risk(document, pen),
@@ -101,7 +102,7 @@ def standing(card: Card, desk: Replica) -> Html:
     if card.state is not State.WAITING:
         why = card.why or (card.decision.reason or card.decision.note if card.decision else "")
         fate = {True: "delivered", False: "NOT DELIVERED, the hook did not take it", None: ""}
-        words = phrase(ended(card, desk), why, fate[card.delivered])
+        words = phrase(ended(card, desk), masked(why), fate[card.delivered])
         return el("p", words, class_=phrase("state", look(card), by=" "), role="status")
     aside = "put aside" if card.snoozed_until > 0 else ""
     names = looking_elsewhere(card.number, desk)
@@ -115,10 +116,6 @@ def waits(card: Card) -> Html:
     since = el("time", data_since=f"{card.asked_at:.3f}")
     until_then = el("time", data_until=f"{card.wait_until:.3f}")
     return el("p", "waits ", since, " · ", until_then, class_="times")
-
-
-def _alarms(card: Card) -> Html:
-    return joined(el("p", f"! {alarm}", class_="alarm", role="alert") for alarm in card.alarms)
 
 
 def _request(document: CardDocument, pen: Pen) -> Html:

@@ -7,6 +7,7 @@ from crabhook.desk.updates import ObjectionsReady, Offer, OffersReady
 from crabhook.model.card import Card
 from crabhook.model.jsontext import Value, at, pretty
 from crabhook.model.wording import until
+from crabhook.present.cover import masked
 from crabhook.present.document import CallRisk, TextChange
 from crabhook.present.phrases import joined as phrase
 from crabhook.ui.commands.decide import covered, tried, undoing, undone
@@ -34,7 +35,7 @@ def objections(ready: ObjectionsReady, card: Card, desk: Replica) -> Html:
         blocks.drawn([TextChange({}, before, after)], Pen()),
         el("h3", "what it may do then"),
         blocks.risk_items(CallRisk(ready.risk), Pen()),
-        *(el("p", f"! {each}", class_="warning") for each in ready.objections),
+        *(el("p", f"! {masked(each)}", class_="warning") for each in ready.objections),
         button(
             offered,
             "allow it edited",
@@ -72,12 +73,12 @@ def _rule(offer: Offer, offered: Button, second: str) -> Html:
     """Return a rule: what it covers, what more it allows, what it would have turned round."""
     shown, more = undone(offer, _UNDONE_SHOWN)
     undoes = phrase(undoing(offer), *shown, more)
-    ends = el("p", f"{offer.rule} · {until(offer.expires)}", class_="rule")
+    ends = el("p", f"{masked(offer.rule)} · {until(offer.expires)}", class_="rule")
     return with_field(
-        el("h3", f"{covered(offer)}: {offer.covers}"),
+        el("h3", f"{covered(offer)}: {masked(offer.covers)}"),
         ends,
-        *(el("p", f"! {each}", class_="warning") for each in offer.gives_away),
-        el("p", f"! It {undoes}", class_="warning") if undoes else NOTHING,
+        *(el("p", f"! {masked(each)}", class_="warning") for each in offer.gives_away),
+        el("p", f"! It {masked(undoes)}", class_="warning") if undoes else NOTHING,
         _life(offer),
         _reason() if offer.denies else NOTHING,
         button(offered, f"{offered.label} by this rule", offer.id, second),

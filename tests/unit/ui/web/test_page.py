@@ -317,6 +317,16 @@ def test_the_rules_that_are_offered_come_with_buttons_that_take_them() -> None:
         assert outcome_of(desk, command) == Done()
 
 
+def test_a_second_yes_comes_back_though_hidden_letters_are_in_it() -> None:
+    desk = PlayedDesk(judge=judge_by(NO_RM.replace("deny", "ask-operator"), FOLDER))
+    desk.ask(call("Bash", {"command": "rm -rf '../a\u202eb'"}))
+    page, (card,) = Page(desk), desk.waiting()
+    allow = next(each for each in page.element("row-1").all("button") if each.get("data-second"))
+    assert "⟨U+202E⟩" in allow.get("data-second")
+    command = command_of(call_of(allow, page.element("row-1")), card, page.replica)
+    assert outcome_of(desk, command) == Done()
+
+
 def test_why_no_rule_is_offered_is_said() -> None:
     desk, card = desk_of("call")
     desk.offered[card.number] = updates.Offering(why="it is <secret>")
