@@ -21,6 +21,7 @@ from crabhook.cli.verbs.attached import (
     seconds,
 )
 from crabhook.datatypes import Bounded
+from crabhook.desk import other_acts
 from crabhook.desk.commands import (
     Done,
     EndOrders,
@@ -30,10 +31,9 @@ from crabhook.desk.commands import (
     StopSession,
 )
 from crabhook.desk.updates import Claimed, Cursor, LinkChanged, Snapshot, Update
-from crabhook.model.actor import Actor, Ended, OrderKind
+from crabhook.model.actor import Actor, Ended
 from crabhook.model.card import Card, FeedEntry
 from crabhook.model.errors import CrabhookError
-from crabhook.model.order import Order
 from crabhook.present.phrases import countdown
 from crabhook.present.safe import safe
 from crabhook.team.desk_keys import Credentials
@@ -115,8 +115,7 @@ async def _orders(here: Attached, arguments: argparse.Namespace) -> int:
 async def _away(here: Attached, arguments: argparse.Namespace) -> int:
     desk, seconds = here.replica, arguments.seconds
     waited = {card.number for card in desk.waiting()}
-    until = None if seconds is None else desk.now() + seconds
-    outcome = await here.submit(GiveOrder(Order(OrderKind.AWAY, until=until)))
+    outcome = await here.submit(GiveOrder(other_acts.away(desk.now(), seconds)))
     gone = sum(card.number in waited and card.end is Ended.AWAY for card in desk.ended())
     many = f"{gone} waiting request{' was' if gone == 1 else 's were'} let go"
     end = "until `crabhook orders here`"
@@ -127,11 +126,10 @@ async def _away(here: Attached, arguments: argparse.Namespace) -> int:
 
 
 async def _here(here: Attached, _: argparse.Namespace) -> int:
-    away = (order.id for order in here.replica.orders() if order.kind is OrderKind.AWAY)
-    if not (orders := frozenset(away)):
+    if (back := other_acts.here(here.replica.orders())) is None:
         say("You were not away: nothing was changed.")
         return DONE
-    outcome = await here.submit(EndOrders(orders))
+    outcome = await here.submit(back)
     return _ended(outcome, "You are here: requests wait for you again.")
 
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 
+from crabhook.desk.other_acts import away
 from crabhook.desk.replica import Replica
 from crabhook.model.actor import OrderKind
 from crabhook.model.event import Event
@@ -24,8 +25,7 @@ def read_order(word: str, rest: str, desk: Replica) -> Order:
     if word == "hold":
         return _hold(rest, desk, usage)
     if word == "away":
-        until = desk.now() + read_duration(rest, usage) if rest else None
-        return Order(OrderKind.AWAY, until=until)
+        return away(desk.now(), read_duration(rest, usage) if rest else None)
     session, *lengths = rest.split()
     if len(lengths) != 1:
         raise LineError("which session, and for how long?", usage)

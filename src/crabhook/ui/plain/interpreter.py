@@ -12,6 +12,7 @@ from time import time
 
 from crabhook.desk import commands as do
 from crabhook.desk.commands import AskEntry, AskHistory, Outcome
+from crabhook.desk.other_acts import here
 from crabhook.desk.replica import Replica
 from crabhook.desk.updates import Past
 from crabhook.model.actor import OrderKind
@@ -235,11 +236,10 @@ class Interpreter:
         self._deciding.submit(do.TakeBackNote(note), write=WORDS["sessions"].usage())
 
     def _here(self, _: LineCommand) -> None:
-        orders = self._desk.orders()
-        away = frozenset(order.id for order in orders if order.kind is OrderKind.AWAY)
-        if not away:
+        back = here(self._desk.orders())
+        if back is None:
             raise LineError("you are not away", WORDS["away"].usage())
-        self._deciding.submit(do.EndOrders(away))
+        self._deciding.submit(back)
 
 
 def _same(card: Card, others: str) -> str:

@@ -24,7 +24,7 @@ note-back, release           the choice is the number of the note, of the order
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from hashlib import sha256
@@ -32,7 +32,7 @@ from math import isfinite
 from typing import Any
 
 from crabhook.datatypes import frozen
-from crabhook.desk import commands
+from crabhook.desk import commands, other_acts
 from crabhook.desk.acts import ACTS, KEYS, OFFERED, Act, ActKey, Asked, Field, Guard, Kind, Place
 from crabhook.desk.commands import BARE_DENIAL, Command, TakenOffer
 from crabhook.desk.replica import Replica
@@ -65,7 +65,6 @@ from crabhook.ui.commands.words import LONGEST as LONGEST_ORDER
 from crabhook.ui.commands.words import LineError
 from crabhook.ui.edits import asked_tool, text_paths
 from crabhook.ui.form_values import YES_OR_NO, read_value
-from crabhook.ui.waits import LONGER, aside_for
 
 LONGEST_WORDS = 20_000  # letters of what an operator says
 LONGEST_TEXT = 1_000_000  # letters of an edited text
@@ -351,10 +350,9 @@ def _at_card(posted: _Posted, card: Card, desk: Replica) -> Command:
     if not act.is_for(role):
         raise CallError(act.refusal(role))
     if act.id == "wait-longer":
-        return commands.Extend(card.number, LONGER)
+        return other_acts.wait_longer(card)
     if act.id == "snooze":
-        aside = card.snoozed_until > 0
-        return commands.Snooze(card.number, 0.0 if aside else aside_for(card, desk.now()))
+        return other_acts.snooze(card, desk.now())
     if posted.seen < card.grown:
         raise ChangedCardError(f"#{card.number} changed while you looked at it")
     keys = _keys(act, asked, role)
@@ -716,24 +714,23 @@ def _of_session(kind: OrderKind) -> Callable[[_Posted, Replica], Command]:
 
 
 def _away(posted: _Posted, desk: Replica) -> Command:
-    until = None if not posted.choice else desk.now() + _seconds(posted)
-    return commands.GiveOrder(Order(OrderKind.AWAY, until=until))
+    seconds = _seconds(posted) if posted.choice else None
+    return commands.GiveOrder(other_acts.away(desk.now(), seconds))
 
 
 def _here(_: _Posted, desk: Replica) -> Command:
-    return _ended(order.id for order in desk.orders() if order.kind is OrderKind.AWAY)
+    return _standing(other_acts.here(desk.orders()))
 
 
 def _release(posted: _Posted, desk: Replica) -> Command:
-    order = posted.place
-    return _ended(each.id for each in desk.orders() if each.id == order)
+    stands = any(order.id == posted.place for order in desk.orders())
+    return _standing(commands.EndOrders(frozenset({posted.place})) if stands else None)
 
 
-def _ended(orders: Iterator[int]) -> Command:
-    ids = frozenset(orders)
-    if not ids:
+def _standing(end: commands.EndOrders | None) -> Command:
+    if end is None:
         raise CallError("this order stands no more")
-    return commands.EndOrders(ids)
+    return end
 
 
 _OF_THE_DESK: Mapping[str, Callable[[_Posted, Replica], Command]] = {

@@ -11,8 +11,9 @@ from functools import partial
 from typing import TypeAlias
 
 from crabhook.datatypes import frozen
+from crabhook.desk import other_acts
 from crabhook.desk.acts import ACTS, KEYS, Act, ActKey, Asked, Field, Place, kind_of
-from crabhook.desk.commands import AskOffers, Done, Extend, KeepRule, Outcome, Snooze, TakenOffer
+from crabhook.desk.commands import AskOffers, Done, KeepRule, Outcome, TakenOffer
 from crabhook.desk.replica import Replica
 from crabhook.desk.updates import Offer, Offering, Past
 from crabhook.model.card import Card
@@ -60,7 +61,6 @@ from crabhook.ui.full.effects import (
 )
 from crabhook.ui.full.themes import KeyTheme
 from crabhook.ui.full.work import CardWork
-from crabhook.ui.waits import LONGER, aside_for
 
 
 def allow(form: Form | None) -> Effects:
@@ -125,12 +125,11 @@ def hush(card: Card, work: CardWork) -> Effects:
 
 def snooze(card: Card, now: float) -> Effects:
     """Put the card aside and go on with the next; or bring it back."""
+    command = other_acts.snooze(card, now)
     if card.snoozed_until > 0:
-        back = Snooze(card.number, 0.0)
-        return (submit(back, Go(), Say(f"#{card.number} is back")),)
-    seconds = aside_for(card, now)
-    notice = f"#{card.number} is aside for {lasting(seconds)}"
-    return (submit(Snooze(card.number, seconds), Go(), PassOver(), Say(notice)),)
+        return (submit(command, Go(), Say(f"#{card.number} is back")),)
+    notice = f"#{card.number} is aside for {lasting(command.seconds)}"
+    return (submit(command, Go(), PassOver(), Say(notice)),)
 
 
 def extend(card: Card, desk: Replica) -> Effects:
@@ -143,7 +142,7 @@ def extend(card: Card, desk: Replica) -> Effects:
         gained = longer.wait_until - card.wait_until
         return (Say(f"#{card.number} waits {lasting(gained)} longer"),)
 
-    return (Submit(Extend(card.number, LONGER), then),)
+    return (Submit(other_acts.wait_longer(card), then),)
 
 
 def second_yes(card: Card, decision: Decision, desk: Replica, *, rule: bool = False) -> str:

@@ -6,6 +6,7 @@ from math import inf, isfinite
 
 from crabhook.desk.acts import Place, key_of
 from crabhook.desk.commands import EndOrders, GiveOrder, Steer, StopSession, TakeBackNote
+from crabhook.desk.other_acts import away, here
 from crabhook.desk.replica import Replica
 from crabhook.model.actor import OrderKind
 from crabhook.model.card import Card
@@ -219,7 +220,7 @@ def go_away(desk: Replica, waiting: Callable[[], int]) -> Effects:
         return (YesPage(lambda: _away(waiting(), seconds), lambda: leave(seconds)),)
 
     def leave(seconds: float) -> Effects:
-        return give(Order(OrderKind.AWAY, until=desk.now() + seconds if seconds else None))
+        return give(away(desk.now(), seconds or None))
 
     subject = "away (empty: until you press b)"
     return (AskLine(Purpose.FOR_HOW_LONG, _with_seconds(ask), subject=subject),)
@@ -236,8 +237,8 @@ def _away(waiting: int, seconds: float) -> Content:
 
 def come_back(desk: Replica) -> Effects:
     """Be back at the desk."""
-    away = frozenset(order.id for order in desk.orders() if order.kind is OrderKind.AWAY)
-    return (submit(EndOrders(away), Say("you are back: requests wait for you again")),)
+    notice = Say("you are back: requests wait for you again")
+    return () if (back := here(desk.orders())) is None else (submit(back, notice),)
 
 
 # To one live session.
