@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from itertools import islice
 
-from crabhook.desk.acts import Field, Guard, Place, key_of
+from crabhook.desk.acts import ACTS, Field, Guard, Place, key_of
 from crabhook.desk.replica import Replica
 from crabhook.model.session import AgentView, SessionView
 from crabhook.present import past
@@ -69,8 +69,31 @@ def _acts(desk: Replica) -> Html:
                 act, row.act.name, row.means, Guard.ARMED, Field.MESSAGE, act == "note", key=key
             )
             made.append(with_field(field(label, Field.MESSAGE, rows=1), button(offered)))
-    inner = el("details", el("summary", "tell it something, or stop it"), *made, class_="others")
+    made += _orders(desk)
+    inner = el(
+        "details", el("summary", "tell it something, hold it, or stop it"), *made, class_="others"
+    )
     return el("form", inner, class_="acts") if made else NOTHING
+
+
+_MINUTES = 10
+_ORDERS = {
+    "hold-all": (f"hold everything for {_MINUTES} minutes", "cookie", ""),
+    "allow-all": (
+        f"allow everything for {_MINUTES} minutes",
+        "passkey",
+        f"every call of this session, whatever it does, for {_MINUTES} minutes: yes allows them",
+    ),
+}
+"""The orders about a session: the words, the key that they need, and what a second yes is to."""
+
+
+def _orders(desk: Replica) -> Iterator[Html]:
+    """Yield the orders about a session that who sits at the desk may give."""
+    for act, (label, key, second) in _ORDERS.items():
+        if ACTS[act].is_for(desk.role()):
+            offered = Button(act, label, ACTS[act].means, Guard.ARMED, second=second, key=key)
+            yield button(offered, value=str(_MINUTES * 60))
 
 
 def _notes(view: SessionView) -> Iterator[Html]:

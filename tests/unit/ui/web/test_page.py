@@ -172,6 +172,8 @@ def test_a_session_is_told_a_note_and_stopped_by_its_buttons() -> None:
     assert {act: type(command) for act, command in made.items()} == {
         "note": Steer,
         "stop": StopSession,
+        "hold-all": GiveOrder,
+        "allow-all": GiveOrder,
     }
     assert outcome_of(desk, made["note"]) == Done()
     desk.pass_time(1.0)
