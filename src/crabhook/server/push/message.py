@@ -33,10 +33,13 @@ class Addressee:
     token: str
 
 
-def waiting(cards: Sequence[Card], to: Addressee, now: float, *, calls: bool) -> PushMessage:
+def waiting(
+    cards: Sequence[Card], to: Addressee, now: float, *, calls: bool, seen: bytes = b""
+) -> PushMessage:
     """Return the message that these cards wait for a person, the first to come first.
 
-    It `calls` the person, or it quietly takes the place of one that named more.
+    It `calls` the person, or it quietly takes the place of one that named more. `seen` names the
+    inputs of a card that is alone: a denial is of the card as it was then.
     """
     alone = cards[0] if len(cards) == 1 else None
     navigate = f"{to.page}/#c{alone.number}" if alone else f"{to.page}/"
@@ -47,10 +50,10 @@ def waiting(cards: Sequence[Card], to: Addressee, now: float, *, calls: bool) ->
     }
     if actions and alone:
         data["deny"] = {
-            "rpc": "Decide",
+            "act": "deny",
             "card": alone.number,
             "seen": alone.revision,
-            "act": "deny",
+            "seen_sha256": seen.hex(),
         }
     if cards:
         actions.append(_LATER)

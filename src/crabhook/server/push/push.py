@@ -20,6 +20,7 @@ from crabhook.desk.updates import News, Snapshot
 from crabhook.model.actor import OWNER, Role
 from crabhook.model.card import Card
 from crabhook.model.errors import CrabhookError
+from crabhook.remote.inputs import Inputs
 from crabhook.server.core.attendance import Attendance
 from crabhook.server.core.runner import Runner
 from crabhook.server.operators.rights import target_of
@@ -97,7 +98,7 @@ class Push:
         self._key = ServerKey.in_file(folder / KEY)
         self._kept = Subscriptions(folder / SUBSCRIPTIONS, services)
         self._kept.load()
-        self._team, self._waking = team, Waking(after)
+        self._team, self._waking, self._inputs = team, Waking(after), Inputs()
         self._every = min(LOOK_EVERY, after)
         self._states: dict[str, _PhoneState] = {}
         # By person, passkey and page: until when it counts as looked at.
@@ -289,13 +290,21 @@ class Push:
         """Tell a phone which cards wait."""
         calls = state.owed and bool(cards)
         try:
-            content = message.waiting(cards, self._addressee(phone), self._now(), calls=calls)
+            to, seen = self._addressee(phone), await self._seen(cards)
+            content = message.waiting(cards, to, self._now(), calls=calls, seen=seen)
             answer = await self._bring(carrier, phone, content)
         except Exception:  # noqa: BLE001 - a fault with one phone must not end the calls of others
             _LOG.exception("a phone was not called")
             answer = ServiceAnswer(Fate.REFUSED)
         state.take(answer, cards, self._now())
         self._news.set()
+
+    async def _seen(self, cards: Sequence[Card]) -> bytes:
+        """Return what names the inputs of a card that is alone."""
+        if len(cards) != 1:
+            return b""
+        await self._inputs.prepare(cards[0])
+        return self._inputs.seen(cards[0])
 
     async def _bring(
         self, carrier: Carrier, phone: Subscription, content: PushMessage

@@ -34,7 +34,7 @@ def read(made: PushMessage) -> dict[str, Any]:
 
 
 def test_one_call_is_told_with_its_place_and_a_bare_denial() -> None:
-    made = waiting([card()], TO, 40.0, calls=True)
+    made = waiting([card()], TO, 40.0, calls=True, seen=b"\xab\xcd")
     assert read(made) == {
         "web_push": 8030,
         "mutable": True,
@@ -48,7 +48,7 @@ def test_one_call_is_told_with_its_place_and_a_bare_denial() -> None:
             "data": {
                 "token": "token",
                 "cards": [7],
-                "deny": {"rpc": "Decide", "card": 7, "seen": 3, "act": "deny"},
+                "deny": {"act": "deny", "card": 7, "seen": 3, "seen_sha256": "abcd"},
             },
             "actions": [
                 {"action": "deny", "title": "Deny", "navigate": "https://desk.example/#c7"},

@@ -13,6 +13,7 @@ import pytest
 
 from crabhook.desk.updates import AttachedDesk
 from crabhook.model.actor import OWNER, Operator, Role
+from crabhook.remote.inputs import Inputs
 from crabhook.server.core.runner import Runner
 from crabhook.server.push import push as module
 from crabhook.server.push.endpoints import EndpointError, Services
@@ -447,3 +448,16 @@ def test_the_folders_files_are_named_as_they_are(tmp_path: Path) -> None:
     assert (tmp_path / "key.pem").exists()
     assert "0" in repr(push)
     assert json.loads(push._kept.content()) == {"subscriptions": [], "gone": []}
+
+
+async def test_a_denial_in_the_message_is_of_the_card_as_its_person_would_see_it(
+    tmp_path: Path,
+) -> None:
+    async with calling(tmp_path) as there:
+        ann = there.phone()
+        there.ask()
+        await there.heard(ann)
+        (card,) = there.runner.broker.waiting()
+        deny = {"act": "deny", "card": 1, "seen": card.revision}
+        named = Inputs().seen(card).hex()
+        assert ann.messages[0].notification["data"]["deny"] == {**deny, "seen_sha256": named}

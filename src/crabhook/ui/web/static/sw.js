@@ -40,16 +40,17 @@ async function file(request, name) {
 
 // ---------------------------------------------------------------- Notices
 
-self.addEventListener("push", (event) => event.waitUntil(showNotice(event.data)));
+self.addEventListener("push", (event) => event.waitUntil(showNotice(event)));
 
-async function showNotice(data) {
-  let message = {};
+async function showNotice({ data, notification, appBadge }) {
+  // Where the browser has read the message itself, it brings the notice ready made.
+  let message = { notification, app_badge: appBadge };
   try {
-    message = data.json();
+    if (!notification) message = data.json();
   } catch {
     // A service may wake a worker without a message: something must be shown all the same.
   }
-  const { title = "Something waits", navigate = "/", data: facts, ...options } = message.notification ?? {};
+  const { title = "Something waits", navigate = "/", data: facts, ...options } = fields(message.notification);
   const badge = message.app_badge;
   if (badge === 0) navigator.clearAppBadge?.();
   else if (badge) navigator.setAppBadge?.(badge);
@@ -62,6 +63,13 @@ async function showNotice(data) {
     data: { ...facts, navigate },
   });
   await report(facts?.token, "shown");
+}
+
+/** Return a notice's fields: those of a ready made one are not its own properties. */
+function fields(notice) {
+  if (!notice) return {};
+  const names = ["title", "navigate", "data", "body", "tag", "renotify", "silent", "actions"];
+  return Object.fromEntries(names.filter((name) => notice[name] != null).map((name) => [name, notice[name]]));
 }
 
 /** Tell the server what became of a notice; by its token, since nobody may be signed in. */
@@ -81,10 +89,14 @@ self.addEventListener("notificationclick", (event) => {
   event.waitUntil((acts[action] ?? open)(notification.data ?? {}));
 });
 
+// What was put away is not to come back as a quiet notice that its card has ended.
+self.addEventListener("notificationclose", (event) => {
+  event.waitUntil(report(event.notification.data?.token, "closed"));
+});
+
 /** Deny without a reason: a session's cookie is enough for that, and for nothing that opens. */
 async function deny(facts) {
-  const { act, card, seen } = facts.deny ?? {};
-  const call = JSON.stringify({ id: randomHex(), act, card, seen, at: Date.now() / 1000 });
+  const call = JSON.stringify({ id: randomHex(), ...facts.deny, at: Date.now() / 1000 });
   try {
     const response = await post("/do", { page: randomHex(), call });
     if (response.ok) return await report(facts.token, "closed");
