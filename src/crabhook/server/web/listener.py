@@ -133,7 +133,7 @@ class WebDesk:
             ("GET", "/push"): notices.told,
             ("POST", "/push"): notices.subscribe,
             ("DELETE", "/push"): notices.forget,
-            ("PUT", "/push"): notices.test,
+            ("POST", "/push/test"): notices.test,
         }
 
     async def answer(self, request: web.BaseRequest) -> web.StreamResponse:
