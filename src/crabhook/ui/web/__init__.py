@@ -12,6 +12,7 @@ Ids
   history-list    what ended; `entry-N`; `history-more` reads on
   known-N         in the article of card N: what is known around it, once that was read
   edit-N          in it: what the rules say of an edit, and the button that sends the edit
+  entry-offers-N  in a whole entry of the history: the rules that are offered for such calls
   offers-N, denials-N      in it: the rules that are offered to allow such calls, or to deny them
 
 Attributes of a row and an article

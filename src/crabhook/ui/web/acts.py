@@ -17,7 +17,7 @@ answers                      q1: numbers of options, q1-words, q1-note, ...
 content                      f1: a text, or numbers of choices, ...
 suggestion                   the choice is its number, the value where it is kept
 mode                         its name, chosen or typed
-rule                         the choice is the offer's id; life, reason
+rule                         life, reason; the choice is the offer's id, or of `entry_choice`
 note, stop of a session      a text; the choice is the place of a subagent
 away, hold-all, allow-all    the choice is how many seconds
 note-back, release           the choice is the number of the note, of the order
@@ -218,10 +218,15 @@ def rule_yes(card: Card, offer: Offer, desk: Replica) -> str:
     As at the terminal, so does a rule that denies, and one that would have undone a decision.
     """
     verdict = Verdict.DENY if offer.denies else Verdict.ALLOW
-    undoes = f"it {undoing(offer)}" if offer.undone else ""
+    undoes = turns_round(offer)
     denies = "such calls are denied from now on, also when this one is forgotten"
     doubts_of_it = second_yes(card, Decision(verdict), desk, rule=True)
     return joined(undoes, denies if offer.denies else "", doubts_of_it)
+
+
+def turns_round(offer: Offer) -> str:
+    """Return which past decisions a rule would have turned round; empty for none."""
+    return f"it {undoing(offer)}" if offer.undone else ""
 
 
 # What comes back.
@@ -239,8 +244,8 @@ def command_of(call: Mapping[str, Any], card: Card | None, desk: Replica) -> Com
         command = ask(posted, card)
     elif posted.act == "claim":
         command = _claim(posted, _must(card))
-    elif posted.act == "always-allow" and posted.number("entry"):
-        command = _keep_rule(posted, desk)
+    elif match := _OF_AN_ENTRY.fullmatch(posted.choice):
+        command = _keep_rule(posted, int(match["entry"]), match["offer"], desk)
     elif (make := _OF_THE_DESK.get(posted.act)) is not None:
         act = ACTS[posted.act]
         if not act.is_for(desk.role()):
@@ -579,7 +584,7 @@ _LIVES: Mapping[str, Callable[[Offer], Any]] = {
 
 def _with_rule(act: Act, posted: _Posted, card: Card, desk: Replica) -> Command:
     parts = _rule_parts(posted, "life|reason")
-    offer = _chosen(posted, desk.offers(card.number, denies=act.closes).offers)
+    offer = _chosen(posted.choice, desk.offers(card.number, denies=act.closes).offers)
     taken = _taken(offer, parts)
     reason = _words(parts.get("reason"), "reason") or BARE_DENIAL
     decision = act.decision(reason if act.closes else None, card.choices)
@@ -587,13 +592,23 @@ def _with_rule(act: Act, posted: _Posted, card: Card, desk: Replica) -> Command:
     return commands.DecideWithRule(card.number, posted.seen, taken, decision)
 
 
-def _keep_rule(posted: _Posted, desk: Replica) -> Command:
+def entry_choice(entry: int, offer: str) -> str:
+    """Return what the button of a rule sends that is offered for an entry of the history."""
+    return f"entry-{entry} {offer}"
+
+
+_OF_AN_ENTRY = re.compile("entry-(?P<entry>[1-9][0-9]{0,15}) (?P<offer>.+)")
+
+
+def _keep_rule(posted: _Posted, entry: int, chosen: str, desk: Replica) -> Command:
     """Return what keeps a rule for calls like that of an entry of the history."""
+    if posted.act != "always-allow":
+        raise CallError("a rule is kept by: always allow")
     if not ACTS["always-allow"].is_for(desk.role()):
         raise CallError(ACTS["always-allow"].refusal(desk.role()))
-    entry = posted.number("entry")
-    offer = _chosen(posted, desk.offers(0, entry).offers)
+    offer = _chosen(chosen, desk.offers(0, entry).offers)
     taken = _taken(offer, _rule_parts(posted, "life"))
+    _second_yes_given(posted, turns_round(offer))
     return commands.KeepRule(entry, taken)
 
 
@@ -601,8 +616,8 @@ def _rule_parts(posted: _Posted, keys: str) -> Mapping[str, Value]:
     return {} if posted.value is None else _table(posted.value, "rule", keys)
 
 
-def _chosen(posted: _Posted, offers: Sequence[Offer]) -> Offer:
-    offer = next((offer for offer in offers if safe(offer.id) == posted.choice), None)
+def _chosen(chosen: str, offers: Sequence[Offer]) -> Offer:
+    offer = next((offer for offer in offers if safe(offer.id) == chosen), None)
     if offer is None:
         raise CallError("this rule is not offered any more: ask for the rules again")
     return offer

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from crabhook.desk.acts import Place, key_of
 from crabhook.desk.replica import Replica
 from crabhook.desk.updates import HistoryRead, Past
 from crabhook.model.card import Card
@@ -20,7 +21,7 @@ from crabhook.ui.web.texts import Pen
 _LATER = 10**15
 
 
-def entry(each: Past, *, whole: bool = False) -> Html:
+def entry(each: Past, desk: Replica, *, whole: bool = False) -> Html:
     """Return an entry of the history; `whole`: all of it, where that was read."""
     card = each.card
     heading = el("h2", el("a", _line(card), href=f"#entry-{each.id}", class_="open"))
@@ -33,11 +34,12 @@ def entry(each: Past, *, whole: bool = False) -> Html:
         heading,
         el("p", at, " ", el("strong", fate, class_=past.look(card)), class_="dim"),
         _whole(each) if whole else NOTHING,
+        _rules(each, desk) if whole else NOTHING,
         id=f"entry-{each.id}",
         data_into="history-list",
         data_order=f"{_LATER - each.id:016d}",
         data_session=session_name(card.event.session_key),
-        data_card=card.number or None,
+        data_card=None if whole else card.number or None,
         data_ended=how,
     )
 
@@ -62,6 +64,22 @@ def _whole(each: Past) -> Html:
     )
 
 
+def _rules(each: Past, desk: Replica) -> Html:
+    """Return what asks for the rules that would allow such calls, for who may keep one."""
+    row = key_of("always-allow", Place.ENTRY)
+    if each.card.event.tool is None or not row.act.is_for(desk.role()):
+        return NOTHING
+    asks = el(
+        "button",
+        f"{row.act.name}…",
+        type="button",
+        class_="ask",
+        data_ask="offers",
+        data_entry=each.id,
+    )
+    return el("form", asks, el("div", id=f"entry-offers-{each.id}"), class_="acts")
+
+
 def just_ended(card: Card, desk: Replica) -> Html:
     """Return a card that ended just now; it is in the list only where the history was read."""
     return el(
@@ -77,10 +95,10 @@ def just_ended(card: Card, desk: Replica) -> Html:
     )
 
 
-def page(read: HistoryRead) -> Iterator[tuple[str, Html]]:
+def page(read: HistoryRead, desk: Replica) -> Iterator[tuple[str, Html]]:
     """Yield the entries of a page of the history, and what reads on."""
     for each in read.entries:
-        yield f"entry-{each.id}", entry(each)
+        yield f"entry-{each.id}", entry(each, desk)
         yield f"entry-card-{each.card.number}", NOTHING
     yield "history-more", _more(read)
 

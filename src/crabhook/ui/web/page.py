@@ -83,16 +83,18 @@ def _read(news: News, desk: Replica) -> Iterable[tuple[str, Html]]:
     """Yield what was read for the page."""
     match news:
         case updates.HistoryRead():
-            yield from history.page(news)
+            yield from history.page(news, desk)
         case updates.EntryRead(number, None):
             gone = el("li", "this entry is kept no more", id=f"entry-{number}", class_="dim")
             yield f"entry-{number}", gone
         case updates.EntryRead(number, updates.Past() as entry):
-            yield f"entry-{number}", history.entry(entry, whole=True)
+            yield f"entry-{number}", history.entry(entry, desk, whole=True)
         case updates.ContextReady(card=number) if (card := desk.card(number)) is not None:
             yield f"known-{number}", known_of(card, desk)
         case updates.ObjectionsReady(card=number) if (card := desk.card(number)) is not None:
             yield f"edit-{number}", readings.objections(news, card, desk)
+        case updates.OffersReady(entry=entry_id) if entry_id:
+            yield f"entry-offers-{entry_id}", readings.offers_of_entry(news)
         case updates.OffersReady(card=number) if (card := desk.card(number)) is not None:
             kind = "denials" if news.denies else "offers"
             yield f"{kind}-{number}", readings.offers(news, card, desk)

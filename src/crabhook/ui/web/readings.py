@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 
+from crabhook.desk.acts import Guard, Place, key_of
 from crabhook.desk.replica import Replica
-from crabhook.desk.updates import ObjectionsReady, Offer, OffersReady
+from crabhook.desk.updates import ObjectionsReady, Offer, Offering, OffersReady
 from crabhook.model.card import Card
 from crabhook.model.jsontext import Value, at, pretty
 from crabhook.model.wording import until
@@ -13,7 +14,15 @@ from crabhook.present.phrases import joined as phrase
 from crabhook.ui.commands.decide import covered, tried, undoing, undone
 from crabhook.ui.edits import asked_tool, text_paths
 from crabhook.ui.web import blocks
-from crabhook.ui.web.acts import Button, buttons, edit_choice, edit_yes, rule_yes
+from crabhook.ui.web.acts import (
+    Button,
+    buttons,
+    edit_choice,
+    edit_yes,
+    entry_choice,
+    rule_yes,
+    turns_round,
+)
 from crabhook.ui.web.buttons import button, edited, offers_place, with_field
 from crabhook.ui.web.html import NOTHING, Html, el
 from crabhook.ui.web.texts import Pen
@@ -64,12 +73,36 @@ def offers(ready: OffersReady, card: Card, desk: Replica) -> Html:
     if offered is None or not offering.offers:
         why = f"no rule is offered. {offering.why}"
         return offers_place(card.number, el("p", why, class_="words"), denies=ready.denies)
-    rules = (_rule(each, offered, rule_yes(card, each, desk)) for each in offering.offers)
-    head = el("p", f"rules from narrow to wide, {tried(offering)}", class_="dim")
-    return offers_place(card.number, head, *rules, denies=ready.denies)
+    rules = (
+        _rule(each, button(offered, _BY_THIS.format(offered.label), each.id, yes))
+        for each in offering.offers
+        for yes in [rule_yes(card, each, desk)]
+    )
+    return offers_place(card.number, _tried(offering), *rules, denies=ready.denies)
 
 
-def _rule(offer: Offer, offered: Button, second: str) -> Html:
+_BY_THIS = "{} by this rule"
+
+
+def _tried(offering: Offering) -> Html:
+    return el("p", f"rules from narrow to wide, {tried(offering)}", class_="dim")
+
+
+def offers_of_entry(ready: OffersReady) -> Html:
+    """Return the rules that are offered for calls like that of an entry of the history."""
+    row, offering = key_of("always-allow", Place.ENTRY), ready.offering
+    offered = Button(row.act.id, row.act.name, row.means, Guard.ARMED)
+    rules = (
+        _rule(each, button(offered, _BY_THIS.format(offered.label), choice, turns_round(each)))
+        for each in offering.offers
+        for choice in [entry_choice(ready.entry, each.id)]
+    )
+    why = f"no rule is offered. {offering.why}"
+    head = _tried(offering) if offering.offers else el("p", why, class_="words")
+    return el("div", head, *rules, id=f"entry-offers-{ready.entry}")
+
+
+def _rule(offer: Offer, takes: Html) -> Html:
     """Return a rule: what it covers, what more it allows, what it would have turned round."""
     shown, more = undone(offer, _UNDONE_SHOWN)
     undoes = phrase(undoing(offer), *shown, more)
@@ -81,7 +114,7 @@ def _rule(offer: Offer, offered: Button, second: str) -> Html:
         el("p", f"! It {masked(undoes)}", class_="warning") if undoes else NOTHING,
         _life(offer),
         _reason() if offer.denies else NOTHING,
-        button(offered, f"{offered.label} by this rule", offer.id, second),
+        takes,
     )
 
 

@@ -17,6 +17,7 @@ from crabhook.desk.commands import (
     Done,
     EndOrders,
     GiveOrder,
+    KeepRule,
     Steer,
     StopSession,
 )
@@ -254,6 +255,25 @@ def test_an_entry_is_read_whole_in_its_place() -> None:
     assert "no" in whole.all("dd")[-1].words
     page.put(changed(updates.EntryRead(7, None), page.replica, seen))
     assert "kept no more" in page.element("entry-7").words
+
+
+def test_a_rule_is_kept_for_calls_like_an_entry() -> None:
+    page = history(1)
+    page.desk.offered[1] = BOTH
+    page.submit(AskEntry(1))
+    whole = page.element("entry-1")
+    ask = whole.one("button", class_="ask")
+    assert (ask.get("data-ask"), ask.get("data-entry")) == ("offers", "1")
+    page.submit(command_of({"ask": "offers", "entry": 1}, None, page.replica))
+    offers = page.element("entry-offers-1")
+    kept = command_of(call_of(offers.all("button")[0], whole), None, page.replica)
+    assert isinstance(kept, KeepRule)
+    assert (kept.entry, kept.taken.offer) == (1, BOTH.offers[0].id)
+    page.submit(kept)
+    undoes = call_of(offers.all("button")[1], whole)
+    assert command_of(undoes, None, page.replica)
+    with pytest.raises(CallError, match="second yes"):
+        command_of({**undoes, "second": ""}, None, page.replica)
 
 
 def test_a_card_that_ends_while_the_history_is_shown_is_put_on_top_once() -> None:
