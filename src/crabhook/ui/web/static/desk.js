@@ -89,6 +89,12 @@ export class Reading {
   }
 }
 
+/** Return words of the server as a sentence of their own. */
+export function sentence(words) {
+  const whole = words.charAt(0).toUpperCase() + words.slice(1);
+  return /[\w)"'”]$/.test(whole) ? `${whole}.` : whole;
+}
+
 /** Return a span of seconds in words. */
 export function span(seconds) {
   const whole = Math.max(0, Math.round(seconds));
@@ -201,7 +207,8 @@ function sayAt(holder, words, tone = "") {
     place.append(output);
   }
   Object.assign(holder.dataset, { isSaid: words, isSaidTone: tone });
-  return say(output, words, tone);
+  if (Boolean(words) === Boolean(output.textContent)) return say(output, words, tone);
+  return steady(() => say(output, words, tone)); // it comes or goes, and may move what is below
 }
 
 /** Return the foot of a card, which stays in view: of one that is over, a foot of ours. */
@@ -499,7 +506,7 @@ const holderOf = (node) => node.closest("[data-card], [data-session]:not(button)
 const markOf = ({ dataset: { seen = "", sha = "", state = "" } }) => [seen, sha, state].join();
 
 /** Return the rows of the screen that nothing covers, for what is in a holder. */
-function window_() {
+function clearRows() {
   const bottom = byId("heard") ? document.querySelector(".tabs") : null;
   const box = bottom?.getBoundingClientRect();
   const atFoot = box?.height && box.top > innerHeight / 2;
@@ -509,7 +516,7 @@ function window_() {
 
 function inView(node) {
   const box = node.getBoundingClientRect();
-  const { top, bottom } = window_();
+  const { top, bottom } = clearRows();
   return box.height > 0 && box.bottom > top && box.top < bottom;
 }
 
@@ -522,7 +529,7 @@ function look() {
     return;
   }
   const now = performance.now();
-  const shown = window_();
+  const shown = clearRows();
   const feet = new Map(); // where the foot of a card covers its lines
   for (const node of near) {
     const box = node.getBoundingClientRect();
@@ -637,10 +644,12 @@ function pageId() {
 const serverNow = () => ahead + performance.now() / 1000;
 
 function hear(yes, words = "") {
+  const begins = yes && !heard;
   heard = yes;
   document.documentElement.classList.toggle("unheard", !yes);
   say(byId("heard"), yes ? "Live" : words || "Not heard", yes ? "good" : "warning");
   refresh();
+  if (begins && !document.hidden) beat(true);
 }
 
 /** Listen until the page is hidden or signed out; come back after every break. */
@@ -663,7 +672,7 @@ async function listen() {
         break;
       }
       if (response.status === 403 || response.status === 421) {
-        hear(false, await why(response));
+        tell(await why(response));
       } else if (response.ok) {
         const text = new EventText();
         const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
@@ -680,7 +689,7 @@ async function listen() {
       clearInterval(alarm);
     }
     if (stop.signal.aborted) break;
-    if (heard) hear(false);
+    hear(false);
     await sleep(backoff(Math.max(0, tries)));
   }
   if (listening === stop) listening = null;
@@ -700,8 +709,7 @@ function takeEvent({ name, data, id }) {
     lastId = id || lastId;
     if (here) hear(true);
   } else if (name === "over") {
-    hear(false, event.why);
-    signedOut(event.why);
+    signedOut(sentence(event.why));
   }
   return heard;
 }
@@ -749,8 +757,10 @@ async function answerOf(response) {
   }
 }
 
-const why = async (response) =>
-  (await answerOf(response)).why || `The server answers ${response.status}.`;
+/** Return why the server did not do what was asked. */
+const whyOf = (response, answer) =>
+  answer.why ? sentence(answer.why) : `The server answers ${response.status}.`;
+const why = async (response) => whyOf(response, await answerOf(response));
 
 /** Send the same call until its outcome is known: a tap is never lost with a connection. */
 async function deliver(path, value, onWait) {
@@ -775,7 +785,7 @@ async function ask(value) {
     const answer = await answerOf(response);
     if (response.status === 401) return signedOut();
     if (response.ok) put(answer.put);
-    else tell(answer.why || `The server answers ${response.status}.`);
+    else tell(whyOf(response, answer));
   } catch {
     tell("No answer came: try again.");
   }
@@ -887,7 +897,7 @@ async function give(posted, call, holder, gives) {
 
 /** Tell the outcome of a call at its card. */
 function told(response, answer, holder, gives) {
-  const words = answer.why || `The server answers ${response.status}.`;
+  const words = whyOf(response, answer);
   if (response.ok && answer.taken_back) return sayAt(holder, "Taken back: nothing was decided.");
   if (response.ok) {
     clearFields(holder);
@@ -904,7 +914,7 @@ function told(response, answer, holder, gives) {
     put([[`card-${holder.dataset.card}`, answer.card]]);
     return sayAt(holder, `Nothing was decided. ${words}`, "warning");
   }
-  const by = answer.late && answer.by && !words.includes(answer.by) ? ` It was ${answer.by}.` : "";
+  const by = answer.late && answer.by && !words.includes(answer.by) ? ` By: ${answer.by}.` : "";
   return sayAt(holder, `${words}${by}`, "warning");
 }
 
@@ -946,7 +956,7 @@ function hold(call, gives, holder) {
   const takeBack = async () => {
     button.setAttribute("aria-disabled", "true");
     const [response, answer] = await deliver("/take-back", { id: call.id }, () => {});
-    if (!response.ok) sayAt(holder, answer.why || "It was given already.", "warning");
+    if (!response.ok) sayAt(holder, whyOf(response, answer), "warning");
   };
   button.addEventListener("click", takeBack);
   busy.set(call.card, { takeBack });
@@ -1018,7 +1028,7 @@ async function fetchChallenge() {
   const response = await send("/challenge", {});
   const answer = await answerOf(response);
   challenge = response.ok ? { text: answer.challenge, at: performance.now() } : null;
-  if (!response.ok) say(byId("sign-in-said"), answer.why ?? "The server does not answer.", "warning");
+  if (!response.ok) say(byId("sign-in-said"), whyOf(response, answer), "warning");
 }
 
 async function signIn() {
@@ -1233,7 +1243,7 @@ async function pushSend(method, path, value) {
   const body = method === "GET" ? undefined : JSON.stringify(value ?? {});
   const response = await fetch(path, { method, headers, body });
   const answer = await answerOf(response);
-  if (!response.ok) throw new Error(answer.why || `The server answers ${response.status}.`);
+  if (!response.ok) throw new Error(whyOf(response, answer));
   return answer;
 }
 
@@ -1333,7 +1343,7 @@ async function tidyNotices() {
 async function enrolStep(step, value) {
   const response = await send("/enrol", { step, ...value });
   const answer = await answerOf(response);
-  if (!response.ok) throw new Error(answer.why || `The server answers ${response.status}.`);
+  if (!response.ok) throw new Error(whyOf(response, answer));
   return answer;
 }
 
