@@ -231,7 +231,7 @@ def test_a_session_is_told_a_note_and_a_subagent_stopped_without_a_card(
     screen.press("S", until="1 live")
     screen.wait_for("general-purpose")
     for row, words, answer in (
-        ("note to its main agent", "use the blue one", "it waits for its next call"),
+        ("note to its main agent", "use the blue one", "waits for the agent's next call"),
         ("stop this subagent", "no more looking", "this subagent stops at its next call"),
     ):
         screen.key("Enter")  # once: another would choose the first row of a list that came late

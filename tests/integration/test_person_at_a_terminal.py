@@ -160,7 +160,7 @@ GOLDEN = """\
 #4 WITHDRAWN the operator closed the desk
 crabhook: 1 allowed · 1 denied · 1 handed back.
 1 request still waited. What waits gets no opinion: its agent goes by its own
-rules, or asks its own user; a hook that was installed to fail closed denies.
+rules, or asks its own user. A hook that was installed to fail closed denies.
 """
 
 
