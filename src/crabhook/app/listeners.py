@@ -4,13 +4,14 @@ import asyncio
 import logging
 import os
 import socket
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from functools import partial
 from socket import gethostname
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING
 
 from crabhook import config
+from crabhook.app.admission import Admitted, PeopleListening, Switch
 from crabhook.config import Settings
 from crabhook.model.errors import CrabhookError
 from crabhook.server.address import (
@@ -19,7 +20,6 @@ from crabhook.server.address import (
     PortError,
     TcpAddress,
     Tls,
-    Tokens,
     parse_address,
     require_tls,
 )
@@ -36,21 +36,12 @@ from crabhook.team.invitation import OWN_DESKS
 
 if TYPE_CHECKING:
     from crabhook.server.metrics.collector import Metrics
-    from crabhook.server.operators.service import OperatorService
     from crabhook.team.team_file import TeamReader
 
 
 _LOG = logging.getLogger(__name__)
 
 _EVERYWHERE = ("0.0.0.0", "::")
-
-
-class Admitted(NamedTuple):
-    """The tokens and the team that are admitted over TCP, and the server's TLS."""
-
-    tokens: Tokens
-    team: "TeamReader | None"
-    tls: Tls | None
 
 
 def team_of(settings: Settings, *, needed: bool) -> "TeamReader | None":
@@ -96,18 +87,6 @@ def _reached(places: Sequence[Address]) -> str:
 
 
 _ANY_PORT = "127.0.0.1:0"
-
-Switch: TypeAlias = Callable[[Runner], object]
-"""Leads a listener to another runner."""
-
-
-class PeopleListening(NamedTuple):
-    """What the listeners for people share: `switches` lead them to another runner."""
-
-    service: "OperatorService"
-    runner: Runner
-    switches: list[Switch]
-    watch: ListenerWatch | None
 
 
 @asynccontextmanager

@@ -17,9 +17,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from crabhook import config
+from crabhook.app.admission import Admitted
 from crabhook.app.desks import Follower, open_desk
 from crabhook.app.leadership import Leadership, StandingBy, Writing
-from crabhook.app.listeners import Admitted, Listeners, beside, watched
+from crabhook.app.listeners import Listeners, beside, watched
 from crabhook.app.logs import fields, log_file
 from crabhook.app.other_hooks import OtherHooks
 from crabhook.app.places import rule_files

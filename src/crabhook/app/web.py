@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 from crabhook import config
-from crabhook.app.listeners import Admitted, PeopleListening
+from crabhook.app.admission import Admitted, PeopleListening
 from crabhook.config import Settings
 from crabhook.desk.commands import Command
 from crabhook.desk.replica import Replica
@@ -15,7 +15,7 @@ from crabhook.model.card import Card
 from crabhook.server.address import AddressError, PageAddress, TcpAddress, Tls, parse_address
 from crabhook.server.push.endpoints import Services
 from crabhook.server.push.push import Push
-from crabhook.server.web.face import Asset, Fragments, Seen
+from crabhook.server.web.face import Asset, ChangedCard, Fragments, Seen
 from crabhook.server.web.guard import OWN_NAME
 from crabhook.server.web.listener import WebOpening, WebParts, open_web
 from crabhook.team.passkeys import need_library
@@ -48,8 +48,11 @@ class WebFace:
         return card.card(shown, desk, seen(shown))
 
     def command(self, call: Mapping[str, Any], about: Card | None, desk: Replica) -> Command:
-        """Return the command that a posted call gives; raises a CrabhookError with words."""
-        return acts.command_of(call, about, desk)
+        """Return the command that a posted call gives; raises CrabhookError with words."""
+        try:
+            return acts.command_of(call, about, desk)
+        except acts.ChangedCardError as error:
+            raise ChangedCard(str(error)) from error
 
 
 @asynccontextmanager

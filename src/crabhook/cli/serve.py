@@ -8,7 +8,8 @@ import sys
 from dataclasses import replace
 
 from crabhook import config
-from crabhook.app.listeners import Admitted, advertised, team_of, tls_of
+from crabhook.app.admission import Admitted
+from crabhook.app.listeners import advertised, team_of, tls_of
 from crabhook.app.logs import CANNOT_BEGIN, has_no_desk, log_file, logging_to
 from crabhook.app.server import Server
 from crabhook.cli.commands import SERVE_VALUES, declaring

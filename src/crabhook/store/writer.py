@@ -224,8 +224,8 @@ def has_no_secret(request: bytes, redactor: "Redactor") -> bool:
         data = parse_object(request, MAX_DEPTH)
     except PayloadError:
         return False
-    told = {name: value for name, value in data.items() if name not in _AT_RANDOM}
-    return redactor.value(told) == told
+    kept = {name: value for name, value in data.items() if name not in _AT_RANDOM}
+    return redactor.value(kept) == kept
 
 
 _LOG = logging.getLogger(__name__)

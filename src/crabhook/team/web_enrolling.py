@@ -253,7 +253,7 @@ def _options(invitation: WebInvitation, shown: bytes) -> Mapping[str, Any]:
         "user": {"id": to_text(invitation.operator.encode()), "name": name, "displayName": name},
         "challenge": to_text(invitation.challenge(shown)),
         "pubKeyCredParams": [{"type": "public-key", "alg": number} for number in ALGORITHMS],
-        "excludeCredentials": [{"type": "public-key", "id": one} for one in invitation.passkeys],
+        "excludeCredentials": [{"type": "public-key", "id": key} for key in invitation.passkeys],
         "authenticatorSelection": {
             "residentKey": "required",
             "requireResidentKey": True,

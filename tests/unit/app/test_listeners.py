@@ -11,7 +11,8 @@ from time import time
 import pytest
 
 from crabhook.app import listeners
-from crabhook.app.listeners import Admitted, Listeners, open_to_people, team_of
+from crabhook.app.admission import Admitted
+from crabhook.app.listeners import Listeners, open_to_people, team_of
 from crabhook.config import Settings
 from crabhook.model.errors import CrabhookError
 from crabhook.server.address import Address, PortError, TcpAddress, Tokens, UnixAddress

@@ -8,6 +8,12 @@ from crabhook.desk.commands import Command
 from crabhook.desk.replica import Replica
 from crabhook.desk.updates import News
 from crabhook.model.card import Card
+from crabhook.model.errors import CrabhookError
+
+
+class ChangedCard(CrabhookError):  # noqa: N818 - what a page is told, and no fault
+    """A call is about a card that is shown otherwise by now; says so."""
+
 
 Fragments: TypeAlias = Sequence[tuple[str, str]]
 """Elements of a page: the id of each, and its new HTML, none where it goes."""
@@ -43,4 +49,7 @@ class Face(Protocol):
         """Return a whole card as HTML."""
 
     def command(self, call: Mapping[str, Any], card: Card | None, desk: Replica) -> Command:
-        """Return the command that a posted call gives; raises a CrabhookError with words."""
+        """Return the command that a posted call gives; raises ChangedCard or another CrabhookError.
+
+        The error has words for the page.
+        """

@@ -24,7 +24,7 @@ class TakenBack:
 TAKEN_BACK = TakenBack()
 
 
-class _Held:
+class _HeldAnswer:
     def __init__(self, give: Callable[[], Awaitable[Given]]) -> None:
         self._give, self._take_back = give, asyncio.Event()
         self._begun = False
@@ -49,7 +49,7 @@ class HeldAnswers:
     """The held answers by the person and the id of the command."""
 
     def __init__(self) -> None:
-        self._of: Bounded[tuple[str, str], _Held] = Bounded(_KEPT)
+        self._of: Bounded[tuple[str, str], _HeldAnswer] = Bounded(_KEPT)
 
     async def give(
         self, whose: str, id_: str, seconds: float, give: Callable[[], Awaitable[Given]]
@@ -60,7 +60,7 @@ class HeldAnswers:
         """
         held = self._of.get((whose, id_))
         if held is None or held.task is None:
-            held = self._of[whose, id_] = _Held(give)
+            held = self._of[whose, id_] = _HeldAnswer(give)
             held.task = asyncio.ensure_future(held.run(min(seconds, LONGEST)))
         return await asyncio.shield(held.task)
 

@@ -15,7 +15,7 @@ EVENTS_KEPT = 512  # of a page, until it says that it got them
 BYTES_KEPT = 8 << 20
 
 
-class Event(NamedTuple):
+class PageEvent(NamedTuple):
     """An event of a page's stream; one without a place in the log is not sent again."""
 
     name: str
@@ -23,7 +23,7 @@ class Event(NamedTuple):
     place: str = ""
 
     @classmethod
-    def of(cls, name: str, value: Any, place: Cursor | None = None) -> "Event":  # noqa: ANN401 - JSON
+    def of(cls, name: str, value: Any, place: Cursor | None = None) -> "PageEvent":  # noqa: ANN401 - JSON
         """Return an event that carries a value as JSON."""
         return cls(name, json.dumps(value, ensure_ascii=True), str(place) if place else "")
 
@@ -66,7 +66,7 @@ class OpenPage:
         self.desk = Replica(self._feed, clock)
         self.desk.follow()
         self.cursor = NEVER
-        self._sent = deque[Event]()
+        self._sent = deque[PageEvent]()
         self._size = 0
         self._stream: asyncio.Task[object] | None = None
 
@@ -86,7 +86,7 @@ class OpenPage:
             if self._stream is own:
                 self._stream = None
 
-    def sends(self, event: Event, cursor: Cursor) -> None:
+    def sends(self, event: PageEvent, cursor: Cursor) -> None:
         """Keep an event until the page has got it; the page is at `cursor` then."""
         self.cursor = cursor
         self._sent.append(event)
@@ -94,7 +94,7 @@ class OpenPage:
         while len(self._sent) > EVENTS_KEPT or (self._size > BYTES_KEPT and len(self._sent) > 1):
             self._size -= len(self._sent.popleft().data)
 
-    def after(self, place: str) -> Sequence[Event] | None:
+    def after(self, place: str) -> Sequence[PageEvent] | None:
         """Return the events behind the last one that the page got; None if they are not kept."""
         if not place:
             return None

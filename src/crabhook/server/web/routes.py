@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing, suppress
+from dataclasses import replace
 from http import HTTPStatus
 from time import monotonic
 from typing import Any, TypeAlias
@@ -48,12 +49,12 @@ from crabhook.server.operators.service import (
     Whole,
 )
 from crabhook.server.push.push import Push
-from crabhook.server.web.face import Face
+from crabhook.server.web.face import ChangedCard, Face
 from crabhook.server.web.guard import HEADERS
 from crabhook.server.web.held import TAKEN_BACK, Given, HeldAnswers, TakenBack
-from crabhook.server.web.open_page import Event, OpenPage
+from crabhook.server.web.open_page import OpenPage, PageEvent
 from crabhook.server.web.sessions import Session
-from crabhook.team.membership import Team, TeamRefusal
+from crabhook.team.membership import Principal, Team, TeamRefusal
 from crabhook.team.passkeys import Assertion, PasskeyError
 
 RPC = "web/do"
@@ -139,7 +140,7 @@ class Pages:
         self,
         call: OpenCall,
         page: OpenPage,
-        behind: Sequence[Event] | None,
+        behind: Sequence[PageEvent] | None,
         response: web.StreamResponse,
     ) -> None:
         """Send the news; after the hello first what an earlier stream sent and nobody got."""
@@ -156,26 +157,27 @@ class Pages:
 
     def _event(
         self, part: Watched | refusals.DeskRefusal, page: OpenPage, hello: Hello | None
-    ) -> Event | None:
+    ) -> PageEvent | None:
         match part:
             case Hello():
-                return Event.of("hello", self._hello(part))
+                return PageEvent.of("hello", self._hello(part))
             case Gap():
                 return None  # all there is follows
             case Whole(seq, snapshot):
-                page.put(snapshot)
+                assert hello is not None  # noqa: S101 - the first part
+                page.put(replace(snapshot, me=_sits_at(hello.principal)))
                 name, fragments = "all", self._face.everything(page.desk, self._seen)
             case VisibleChange(logged, news):
                 seq = logged.seq
                 page.put(news)
                 name, fragments = "some", self._face.changed(news, page.desk, self._seen)
             case Bookmark(seq, now):
-                return Event.of("beat", {"now": now})
+                return PageEvent.of("beat", {"now": now})
             case _:
-                return Event.of("over", {"why": part.why})
+                return PageEvent.of("over", {"why": part.why})
         assert hello is not None  # noqa: S101 - the first part
         cursor = Cursor(hello.cursor.store, seq, hello.cursor.view)
-        event = Event.of(name, {"now": page.desk.now(), "put": fragments}, cursor)
+        event = PageEvent.of(name, {"now": page.desk.now(), "put": fragments}, cursor)
         page.sends(event, cursor)
         return event
 
@@ -254,46 +256,51 @@ class Pages:
         text = _text(posted, "call")
         try:
             raw = text.encode("utf-8")
-            told = json.loads(text)
+            page_call = json.loads(text)
         except (ValueError, RecursionError):
             raise _bad("the call is no JSON") from None
-        if not isinstance(told, dict):
+        if not isinstance(page_call, dict):
             raise _bad("the call is no JSON object")
-        asserted = _asserted(posted.get("assertion"), told.get("at"))
+        at = page_call.get("at")
+        if not isinstance(at, int | float) or isinstance(at, bool):
+            raise _bad("a call says when it was given")
+        asserted = _asserted(posted.get("assertion"), float(at))
         with self._service.open(visit.caller(asserted)) as call:
             if not isinstance(call, OpenCall):
                 return self.refusal(call)
-            return await self._carry_out(visit, call, page, told, raw)
+            return await self._carry_out(visit, call, page, page_call, raw)
 
     async def _carry_out(
-        self, visit: Visit, call: OpenCall, page: OpenPage, told: Mapping[str, Any], raw: bytes
+        self, visit: Visit, call: OpenCall, page: OpenPage, page_call: Mapping[str, Any], raw: bytes
     ) -> web.StreamResponse:
-        card = await self._card_of(call, told)
+        card = await self._card_of(call, page_call)
         if isinstance(card, refusals.DeskRefusal):
             return self.refusal(card)
         try:
-            command = self._face.command(told, card, page.desk)
+            command = self._face.command(page_call, card, page.desk)
+        except ChangedCard as error:
+            return self._changed(str(error), card, page)
         except CrabhookError as error:
             return self.answer(HTTPStatus.UNPROCESSABLE_ENTITY, {"why": str(error)})
-        asked = SubmittedCommand(command, Sent(RPC, raw), _hex(told.get("seen_sha256")))
-        hold = told.get("hold", 0)
+        asked = SubmittedCommand(command, Sent(RPC, raw), _hex(page_call.get("seen_sha256")))
+        hold = page_call.get("hold", 0)
         if not isinstance(hold, int | float) or isinstance(hold, bool) or not 0 <= hold <= 10:
             raise _bad("an answer is held for 0 to 10 seconds")
-        given: Given | TakenBack
+        reply: Given | TakenBack
         if not hold or not isinstance(command, Decide | DecideWithRule):
-            given = await self._service.carry_out(call, asked)
+            reply = await self._service.carry_out(call, asked)
         else:
             refusal = await self._service.look_over(call, asked)
             if refusal is not None:
-                given = refusal
+                reply = refusal
             else:
-                given = await self._hold(visit, page, asked, call, hold)
-        return self._outcome(given, page)
+                reply = await self._hold(visit, page, asked, call, hold)
+        return self._outcome(reply, page)
 
     async def _card_of(
-        self, call: OpenCall, told: Mapping[str, Any]
+        self, call: OpenCall, page_call: Mapping[str, Any]
     ) -> Card | refusals.DeskRefusal | None:
-        number = told.get("card")
+        number = page_call.get("card")
         if number is None:
             return None
         if not isinstance(number, int) or isinstance(number, bool):
@@ -320,10 +327,10 @@ class Pages:
         async def give() -> Given:
             return await self._service.carry_out(call, asked)
 
-        given = await self._held.give(visit.session.passkey, command.id, seconds, give)
+        reply = await self._held.give(visit.session.passkey, command.id, seconds, give)
         let_go = Claim(command.card, release=True, verdict=verdict)
         await self._service.carry_out(bare, SubmittedCommand(let_go, Sent(RPC, b"")))
-        return given
+        return reply
 
     async def take_back(self, visit: Visit) -> web.StreamResponse:
         """Take an answer back that is still held."""
@@ -335,13 +342,13 @@ class Pages:
             return self.answer(HTTPStatus.CONFLICT, {"why": "it was given already"})
         return self.answer(HTTPStatus.OK, {"taken_back": True})
 
-    def _outcome(self, given: Given | TakenBack, page: OpenPage) -> web.StreamResponse:
+    def _outcome(self, reply: Given | TakenBack, page: OpenPage) -> web.StreamResponse:
         """Answer with what became of a command."""
-        if given is TAKEN_BACK or isinstance(given, TakenBack):
+        if reply is TAKEN_BACK or isinstance(reply, TakenBack):
             return self.answer(HTTPStatus.OK, {"taken_back": True})
-        if isinstance(given, refusals.DeskRefusal):
-            return self.refusal(given)
-        outcome = given.outcome
+        if isinstance(reply, refusals.DeskRefusal):
+            return self.refusal(reply)
+        outcome = reply.outcome
         match outcome:
             case Done():
                 return self.answer(HTTPStatus.OK, {"done": True})
@@ -349,10 +356,13 @@ class Pages:
                 name = by.name if isinstance(by, Operator) else ""
                 return self.answer(HTTPStatus.CONFLICT, {"why": why, "late": True, "by": name})
             case Stale(why):
-                changed = self._whole(given.card, page) if given.card else ""
-                value = {"why": why, "changed": True, "card": changed}
-                return self.answer(HTTPStatus.CONFLICT, value)
+                return self._changed(why, reply.card, page)
         return self.answer(HTTPStatus.UNPROCESSABLE_ENTITY, {"why": outcome.why})
+
+    def _changed(self, why: str, card: Card | None, page: OpenPage) -> web.StreamResponse:
+        """Answer that a card is not as it was seen, with the card as it is now."""
+        value = {"why": why, "changed": True, "card": self._whole(card, page) if card else ""}
+        return self.answer(HTTPStatus.CONFLICT, value)
 
     # What a page has read for it.
 
@@ -387,13 +397,13 @@ class Pages:
             denies = posted.get("denies") is True
             return AskOffers(_number(posted, "card"), _number(posted, "entry"), denies)
         if what == "objections":
-            told = posted.get("call")
-            if not isinstance(told, dict):
+            page_call = posted.get("call")
+            if not isinstance(page_call, dict):
                 raise _bad("the call is no JSON object")
-            card = await self._card_of(call, told)
+            card = await self._card_of(call, page_call)
             if isinstance(card, refusals.DeskRefusal):
                 return card
-            command = self._face.command(told, card, page.desk)
+            command = self._face.command(page_call, card, page.desk)
             if not isinstance(command, Decide):
                 raise _bad("only a decision has objections")
             return AskObjections(command.card, command.decision)
@@ -431,7 +441,14 @@ class Pages:
         return self.answer(STATUS[type(refusal)], value)
 
 
-async def _write(response: web.StreamResponse, event: Event) -> None:
+def _sits_at(principal: Principal) -> Operator:
+    """Return who sits at a page, as its own copy of the news names them."""
+    return Operator(
+        principal.operator, principal.name, principal.device_name, role=principal.role.value
+    )
+
+
+async def _write(response: web.StreamResponse, event: PageEvent) -> None:
     try:
         async with asyncio.timeout(WRITE_WITHIN):
             await response.write(event.encoded)
@@ -475,13 +492,11 @@ def _hex(value: object) -> bytes:
         raise _bad("seen_sha256 must be hexadecimal") from None
 
 
-def _asserted(assertion: object, at: object) -> Asserted | None:
+def _asserted(assertion: object, at: float) -> Asserted | None:
     """Return the assertion that came with a call, and when it was asked for."""
     if assertion is None:
         return None
-    if not isinstance(at, int | float) or isinstance(at, bool):
-        raise _bad("a signed call says when it was asked for")
     try:
-        return Asserted(float(at), Assertion.from_json(assertion))
+        return Asserted(at, Assertion.from_json(assertion))
     except PasskeyError as error:
         raise _bad(str(error)) from None

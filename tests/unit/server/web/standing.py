@@ -40,12 +40,16 @@ HOST = "crabhook.localhost"
 class Numbers:
     """A face that shows the numbers of the cards, and takes verdicts."""
 
+    def __init__(self) -> None:
+        self.desks: list[Replica] = []
+
     assets: Mapping[str, Asset] = {"desk.js": Asset(b"//" * 600, "text/javascript")}
 
     def document(self, name: str) -> str:
         return f"<!doctype html><title>{name}</title>"
 
     def everything(self, desk: Replica, _seen: Seen) -> Fragments:
+        self.desks.append(desk)
         return [(f"row-{card.number}", "waits") for card in desk.waiting()]
 
     def changed(self, news: News, desk: Replica, _seen: Seen) -> Fragments:
@@ -80,6 +84,7 @@ class Standing:
     house: House
     folder: Folder
     push: Push
+    faces: list[Replica]
 
     @property
     def origin(self) -> str:
@@ -131,7 +136,8 @@ async def standing(*names: str) -> AsyncIterator[Standing]:
     opening = WebOpening("127.0.0.1:0", names, complain=notices.append)
     with TemporaryDirectory(prefix="crabhook-web-") as folder:
         push = Push(Path(folder), Services(), lambda: house.team, 5.0)
-        parts = WebParts(Numbers(), push, PageSide(Folder(Path(folder))))
+        face = Numbers()
+        parts = WebParts(face, push, PageSide(Folder(Path(folder))))
         async with open_web(opening, house.service, lambda: house.team, parts) as at:
             port = at.address.port
             for key in house.keys.values():
@@ -141,7 +147,15 @@ async def standing(*names: str) -> AsyncIterator[Standing]:
             jar = aiohttp.DummyCookieJar()
             async with aiohttp.ClientSession(connector=connector, cookie_jar=jar) as http:
                 yield Standing(
-                    house.server, port, http, house.keys, notices, house, Folder(Path(folder)), push
+                    house.server,
+                    port,
+                    http,
+                    house.keys,
+                    notices,
+                    house,
+                    Folder(Path(folder)),
+                    push,
+                    face.desks,
                 )
 
 

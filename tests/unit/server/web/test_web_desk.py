@@ -270,6 +270,14 @@ async def test_a_viewer_does_nothing() -> None:
             assert (answer.status, "only a decider" in answer.why) == (403, True)
 
 
+async def test_a_page_knows_the_role_of_who_sits_at_it() -> None:
+    async with standing() as desk:
+        page = await opened(desk, "vic")
+        (known,) = desk.faces
+        assert known.role() == "viewer"
+        assert page.hello["role"] == "viewer"
+
+
 async def test_a_late_call_says_who_decided() -> None:
     async with standing() as desk:
         ann, dee = await opened(desk, "ann"), await opened(desk)
@@ -364,8 +372,15 @@ BAD = {
     "a page with another name": (b'{"page":"x","call":"{}"}', 400),
     "a call that is no text": (b'{"page":"0123456789abcdef","call":{}}', 400),
     "a call that is no JSON": (b'{"page":"0123456789abcdef","call":"{"}', 400),
-    "an act that is none": (b'{"page":"0123456789abcdef","call":"{\\"act\\":\\"x\\"}"}', 422),
-    "a card that is no number": (b'{"page":"0123456789abcdef","call":"{\\"card\\":true}"}', 400),
+    "an act that is none": (
+        b'{"page":"0123456789abcdef","call":"{\\"act\\":\\"x\\",\\"at\\":1}"}',
+        422,
+    ),
+    "a call at no time": (b'{"page":"0123456789abcdef","call":"{\\"act\\":\\"x\\"}"}', 400),
+    "a card that is no number": (
+        b'{"page":"0123456789abcdef","call":"{\\"card\\":true,\\"at\\":1}"}',
+        400,
+    ),
     "deeper than can be read": (b"[" * 100_000, 400),
 }
 
