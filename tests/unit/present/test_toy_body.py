@@ -9,8 +9,11 @@ import pytest
 from crabhook.cli.verbs.attached import Teller
 from crabhook.model.decision import Decision, Verdict
 from crabhook.present.body import CHOOSERS, body
+from crabhook.present.card import card_document
 from crabhook.ui.plain.output import PROGRAMS
 from crabhook.ui.plain.person import DetailLevel
+from crabhook.ui.web.blocks import drawn
+from crabhook.ui.web.texts import Pen
 from tests.support.desk import PlayedDesk
 from tests.support.plain_sitting import sitting
 from tests.support.sitting import Sitting, call
@@ -82,6 +85,13 @@ async def test_the_plain_desk_prints_it_for_a_person_and_knows_when_it_did_not()
         assert f"    {OPEN}" not in sits.everything
         assert "  not all of it is printed: 1 show prints it" in sits.everything
         assert f"    {OPEN}" in await sits.type("1 show")
+
+
+def test_the_page_draws_it_as_a_list_and_no_raw_json() -> None:
+    (card,) = asking(INPUT).waiting()
+    html = drawn(card_document(card).request, Pen())
+    assert "open: Test it" in html
+    assert "checklist" not in html
 
 
 def test_verbs_tell_it_as_it_was_sent() -> None:
