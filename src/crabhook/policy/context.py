@@ -52,7 +52,7 @@ class Wanted:
         )
 
     def means(self, path: str) -> bool:
-        """Whether the file or folder at this absolute path may be one that a rule speaks of."""
+        """Whether a rule may speak of the file or folder at this absolute path."""
         name = path[path.rfind("/") + 1 :]
         tails = self._by_name.get(name.casefold(), ())
         if self._any_wild is not None and self._any_wild.fullmatch(name):
@@ -175,9 +175,9 @@ class GlobError(ValueError):
 def alternatives(text: str) -> tuple[str, ...]:
     r"""Return every glob without braces that `text` may mean.
 
-    That is each choice of its braces, and each piece between blanks and commas; each also unquoted.
-    Raises GlobError for unclosed braces and brackets, for `@(...)` and the like, for git's
-    `:(...)`, and for more than MOST.
+    That is each choice of its braces, and each piece between blanks and commas, all also unquoted.
+    Raises GlobError for unclosed braces and brackets, for extended globs such as `@(...)`, for
+    git's `:(...)`, and for more than MOST.
     """
     if len(text) > LONGEST:
         raise GlobError("a glob that is too long")
@@ -213,7 +213,7 @@ def selects(globs: Iterable[str], path: str) -> bool:
 
 
 def _expanded(text: str) -> list[str]:
-    """Return the text once for each choice in its braces, nested ones too."""
+    """Return the text once for each choice in its braces, also in nested braces."""
     done: list[str] = []
     waiting = [text]
     while waiting:
@@ -235,8 +235,9 @@ def _expanded(text: str) -> list[str]:
 def _loosest(text: str) -> re.Pattern[str]:
     """Return an expression that finds every path that any reading of the glob matches.
 
-    A star crosses slashes, `?` and a class are any letter, case does not count, the glob may begin
-    at any folder, and everything below a match matches. Stars never backtrack, so no text is slow.
+    A star crosses slashes, `?` and a class are any letter, and case does not count. The glob may
+    begin at any folder, and everything below a match matches. Stars never backtrack, so no text is
+    slow.
     """
     plain = _NOWHERE.sub("/", f"/{text}").strip("/").replace("**/", "*")
     expression = _starred(plain.removeprefix("*") if text[:2] == "**" else plain)

@@ -1,8 +1,8 @@
 """All rule sets and the protected list, asked about one call at a time.
 
-The order is deny, protected, ask, allow, pass (the hook protocol's section 10, plus the protected
-list); among rules of one kind, the first. A denial or a question needs one part of the call, an
-allow or a pass needs every part.
+The order is: deny, protected, ask, allow, pass. It is the hook protocol's section 10, plus the
+protected list. Among rules of one kind, the first counts. A denial or a question needs one part of
+the call, an allow or a pass needs every part.
 """
 
 from collections.abc import Sequence

@@ -208,7 +208,7 @@ class NameMatcher:
         return named and self.pattern.hits_text(part.text)
 
     def hits(self, part: Part, bases: Bases) -> bool:
-        """Whether the name fits, whatever the arguments."""
+        """Whether the name fits, with any arguments."""
         if not isinstance(part, NamePart):
             return False
         alone = NamePart(part.name, part.name, part.tools)

@@ -1,6 +1,7 @@
 """Paths as a rule sees them, and rules' path patterns (protocol, section 10).
 
-A path has two names: as written, and where its links lead. An allow must match both, a denial one.
+A path has two names: as written, and where its links lead. An allow must match both names, a denial
+must match either name.
 """
 
 import re
@@ -226,8 +227,8 @@ def _gitignored(pattern: str) -> str | None:
 def _plain_set(match: re.Match[str]) -> str:
     """Return a set whose every letter is escaped.
 
-    So no version of `re` takes two of them for a difference, a union or a set in the set: Python
-    warns of `[a--b]`, `[~~]`, `[&&]`, `[||]` and `[[a]` that their meaning will change.
+    So no version of `re` takes two of them for a difference, a union or a set in the set. Python
+    warns that the meaning of `[a--b]`, `[~~]`, `[&&]`, `[||]` and `[[a]` will change.
     """
     if match["inside"] is None:
         return match[0]
@@ -281,7 +282,7 @@ def _anchored(text: str) -> tuple[Anchor, int, str]:
 
 
 def certain_parts(pattern: str) -> Iterator[str]:
-    """Yield the parts of a gitignore pattern's text before the first one with a wildcard."""
+    """Yield the parts of a gitignore pattern's text before the first part with a wildcard."""
     return takewhile(WILDCARDS.isdisjoint, pattern.split("/"))
 
 

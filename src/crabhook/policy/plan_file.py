@@ -1,9 +1,9 @@
-"""The plan file of a session in plan mode, which its agent writes unasked.
+"""The plan file of a session in plan mode, which its agent writes without asking.
 
 An agent in plan mode keeps its plan in a file, and shows the plan to its user when it is done. To
 ask about the file too would ask twice about one plan. So the call is passed: no opinion, never an
-allow. The agent alone knows which file is its session's, and goes by its own rules: it asks its
-user about any other, and then that file is a protected place again.
+allow. The agent alone knows which file is its session's, and goes by its own rules. It asks its
+user about any other file, and then that file is a protected place again.
 """
 
 import re

@@ -62,8 +62,9 @@ def propose(
 ) -> tuple[RuleProposal, ...]:
     """Return the rules that would allow the call from now on, narrowest first.
 
-    There are none for calls that no rule may allow: protected ones, and commands never remembered;
-    nor any rule that would include such a command. They end at `expires`, or after DEFAULT_LIFE.
+    There are none for calls that no rule may allow: protected files, and commands never remembered.
+    There is no rule either that would include such a command. They end at `expires`, or after
+    DEFAULT_LIFE.
     """
     call = read_call(event, context)
     if call is None or call.troubles or is_never_remembered(call):

@@ -1,7 +1,7 @@
-"""What always reaches a person, whatever the rules allow, until the user takes it off the list.
+"""Files that always reach a person, even if rules allow them, until the user unlists them.
 
-Nobody may write an entry's files unasked, nor read a secret one's. The list rather asks too often:
-a name anywhere is enough.
+No agent may write an entry's files without asking, nor read the files of a secret entry. The list
+rather asks too often: a name anywhere is enough.
 
 Some commands always ask too, since no rule is offered for them. They are written as rules and
 matched like denials: in any spelling, behind any wrapper. This module also finds what an allowing

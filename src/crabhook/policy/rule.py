@@ -86,7 +86,7 @@ PLAN_FILE = Rule(
     scope=RuleScope(mode=("plan",)),
     origin="crabhook's own, as the plan itself comes to you",
 )
-"""The one rule of crabhook's own, which `plan_file.py` tells when it holds."""
+"""The only rule of crabhook's own: `plan_file.py` tells when it holds."""
 
 
 @frozen
@@ -162,9 +162,8 @@ class RuleFileError(CrabhookError):
 class PartRuling:
     """The ruling on one part of a call.
 
-    `kind` is the part's: command, write, read, name, fetch, agent, tool. `hidden`: a suspected
-    part, which cannot help the call. `verdict` is None if no rule matches. `because` is for the
-    call's card.
+    `kind` is the part's, as "command" or "write". `hidden`: a suspected part, which cannot help the
+    call. `verdict` is None if no rule matches. `because` is for the call's card.
     """
 
     kind: str
@@ -195,5 +194,5 @@ class Ruling:
 
     @cached_property
     def by(self) -> actor.RuleActor:
-        """The rule as the one who decides; made once, as a ruling is often told again."""
+        """The rule as an actor who decides; made once, as a ruling is often told again."""
         return actor.RuleActor(f"{self.rule} ({self.rule.where})" if self.rule else "")

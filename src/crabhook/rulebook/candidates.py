@@ -73,7 +73,7 @@ def distinct(past: Iterable[PastCall]) -> list[RepeatedCall]:
 
 
 def seen(kind: RepeatedCall, law: PolicyFor, protected: Protected) -> JudgedCall | None:
-    """Return the call with its parts, or None for one that no rule could ever allow."""
+    """Return the call with its parts, or None for a call that no rule could ever allow."""
     event = recalled(kind.latest.event)
     there = law(event)
     try:
@@ -95,7 +95,7 @@ _IN_PROJECT = ", in this project"  # as `propose` words it
 
 @frozen
 class Candidate:
-    """A rule to suggest; `covers` tells a person what; `width` 0 is the narrowest of its call."""
+    """A rule to suggest: `covers` tells a person what, `width` 0 is the narrowest of its call."""
 
     rule: Rule
     covers: str

@@ -177,7 +177,7 @@ def context_here(project: Path, looks: DirectoryLookups | None = None) -> Contex
 def context_now(there: Context, event: Event, below: Look) -> Context:
     """Return a project's context for a call that comes now; links are as now.
 
-    The folders of an agent with a machine's token are not here, whatever has their names.
+    The folders of an agent with a machine's token are not here, even if a folder has their name.
     """
     below = not_looked if event.machine else below
     return Context(there.project, there.home, datetime.now(UTC), _follower(), below)

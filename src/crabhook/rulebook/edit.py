@@ -26,7 +26,7 @@ from crabhook.rulebook.files import (
 
 @frozen
 class Widening:
-    """What a change of rules lets happen without a person's decision that needed one before.
+    """What a change of rules lets happen without a person's decision, which it needed before.
 
     `allows` are new rules that allow or pass, `lifted` are rules gone that denied or asked.
     `unprotected` names entries that are no longer protected. `risks` are words on risks that came,

@@ -1,4 +1,4 @@
-"""The rule files on the disk: the user's own, projects', and the list of trusted ones.
+"""The rule files on the disk: the user's own, projects', and the list of trusted projects.
 
 A project's file has no effect until the user has trusted its exact bytes.
 """
@@ -103,7 +103,7 @@ class SharedTexts(Protocol):
         """Return a text, empty where there is none; raises CrabhookError."""
 
     def write(self, name: str, text: str, by: Actor) -> None:
-        """Put a text in the place of the one that was read; raises CrabhookError."""
+        """Replace the text that was read; raises CrabhookError."""
 
     def edition(self, name: str) -> object:
         """Return a text that differs for each version."""

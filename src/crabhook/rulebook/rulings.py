@@ -53,14 +53,14 @@ class _Known:
     folders: tuple[tuple[str, Wanted, Below], ...]
 
     def holds(self, context: Context) -> bool:
-        """Whether all that was seen is there to be seen now: then judging anew says the same."""
+        """Whether all that was seen can be seen now: then another judgement says the same."""
         return all(context.real(path) == led for path, led in self.paths) and all(
             context.below(folder, wanted) == held for folder, wanted, held in self.folders
         )
 
 
 class RememberedRulings:
-    """Judges calls, and repeats a ruling where judging anew could only give the same.
+    """Judges calls, and repeats a ruling where another judgement could only give the same.
 
     The key and the rules hold all that a ruling uses, but looks at files, which are taken again.
     """

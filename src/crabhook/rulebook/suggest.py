@@ -1,7 +1,7 @@
 """Rules that would have spared the operator most decisions, without allowing denied calls.
 
-A greedy set cover: take the rule that covers most open calls, the narrower of two equal ones, until
-none covers enough.
+A greedy set cover: take the rule that covers most open calls, the narrower of two equal rules,
+until none covers enough.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -167,7 +167,7 @@ class _Choosing:
     def _needed(self, number: int, text: str) -> bool:
         """Whether enough calls need each of the rule's matchers.
 
-        Otherwise one long line would add rare commands to daily ones.
+        Otherwise one long line would add rare commands to daily commands.
         """
         others = frozenset(self._among[number].rule.texts) - {text}
         without = (

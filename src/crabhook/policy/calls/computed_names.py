@@ -1,9 +1,9 @@
 """Names of files that a line computes: what is opened by one may be any file that a rule denies.
 
-`cat ~/srv/$(base64 -d <<< eA==)` names no file that a denial could match, and opens one. So where
-a program that is known to open files is given such a name, a denial of any file and a secret entry
-hold against it. A name that the line tells in all its texts is looked at as if it were written;
-so are names that come from a program that lists a folder: there the folder is looked into.
+`cat ~/srv/$(base64 -d <<< eA==)` names no file that a denial could match, and opens one. So where a
+program that opens files is given such a name, a denial of any file and a secret entry hold against
+it. A name whose texts the line tells is looked at as if it were written. So are names from a
+program that lists a folder: there the folder is looked into.
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -1,9 +1,9 @@
 """Names that a line makes and then uses: a link among them leads to any file of the user's.
 
 `git apply k.patch && cat n.txt` prints a key where the patch makes `n.txt` a link to it. What was
-in the folder before the line proves nothing: a patch, a checkout or an archive may put a link in
+in the folder before the line proves nothing. A patch, a checkout or an archive may put a link in
 the place of a plain file. So behind a command that can make links, a name that a program opens is
-any file, whatever stood there before; save where a look shows that no link can come from it.
+any file. It is not so where a look shows that no link can come from the command.
 """
 
 import re
@@ -64,7 +64,7 @@ class MadeNames:
 
 @frozen
 class _Ground:
-    """Where a line runs: the folders that it may be in, and what is known of this machine."""
+    """Where a line runs: the folders that it may be in, and facts of this machine."""
 
     folders: Folders
     context: Context
@@ -386,7 +386,7 @@ def _may_come_before(use: _Uses, maker: _Maker) -> bool:
 
 
 def _may_follow(command: SimpleCommand, maker: SimpleCommand) -> bool:
-    """Whether a command may run behind, or beside, another one; or again behind itself."""
+    """Whether a command may run behind or beside another command, or again behind itself."""
     if command is maker:
         return command.span.again
     if command.span.at == maker.span.at >= 0 and not command.span.again:

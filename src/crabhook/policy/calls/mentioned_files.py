@@ -1,7 +1,7 @@
 """Files that a command names, by its words or by the output of another command.
 
-Files named in words are suspected, never sure. A program that opens, changes or goes to a file
-outside the project needs a rule on that file too, or a rule with the whole command and no star
+Files named in words are suspected, never sure. A program may open, change or go to a file outside
+the project. It needs a rule on that file too, or a rule with the whole command and no star
 (docs/reference/rules.md).
 """
 
@@ -176,7 +176,8 @@ class Folders:
 def files_elsewhere(part: CommandPart, folders: Folders, context: Context) -> Iterator[FilePart]:
     """Yield each file that the command is given and that is not, or may not be, in the project.
 
-    Also any file where `git log` and its like write one: nobody who allows them expects that.
+    Also any file where `git log` or a command like it writes a file: nobody who allows them expects
+    that.
     """
     words = unwrapped(part.command)[-1]
     program = basename(words[0].text)

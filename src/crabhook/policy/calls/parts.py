@@ -1,6 +1,6 @@
 """What rules match: tools by their names, and the parts of a call.
 
-Names are Claude Code's; other agents' tools are mapped to them, so that one rule serves all.
+The names of tools are Claude Code's; other agents' tools are mapped to them, for common rules.
 """
 
 from collections.abc import Mapping
@@ -82,7 +82,7 @@ class Use(StrEnum):
 class CommandPart:
     """One simple command.
 
-    `readings`: texts by which a rule may allow it; `lines`: texts by which a denial may match it;
+    `readings`: texts by which a rule may allow it. `lines`: texts by which a denial may match it.
     `tools`: tools whose bare rules cover it.
     """
 
@@ -111,15 +111,14 @@ class Deep:
 class FilePart:
     """One file.
 
-    `places`: where it may be; an allow must cover all; none if unknown. `tools`: whose bare rules
-    are against it. `glob`: its name has wildcards. `program`: the program that gets the name.
-    `made`: a command of the line may have made the name, so it may be any file: no rule that names
-    a command or a path covers it.
-    `own`: the tools whose bare rules cover it. `by`: the command that names it; a rule with that
-    command and no star covers the file too. `deep`: a folder, read with all its content. `writes`:
-    the program is known to change or make the file. `computed`: its name is only known when the
-    line runs, and nothing shows that it stays below a folder. `repository`: a folder whose history
-    git shows.
+    `places`: where it may be, and an allow must cover all; none if unknown. `tools`: whose bare
+    rules are against it. `glob`: its name has wildcards. `program`: the program that gets the name.
+    `made`: a command of the line may have made the name, so it may be any file. No rule that names
+    a command or a path covers it. `own`: the tools whose bare rules cover it. `by`: the command
+    that names it; a rule with that command and no star covers the file too. `deep`: a folder, read
+    with all its content. `writes`: the program is known to change or make the file. `computed`: its
+    name is only known when the line runs, and nothing shows that it stays below a folder.
+    `repository`: a folder whose history git shows.
     """
 
     text: str

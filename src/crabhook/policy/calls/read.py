@@ -104,7 +104,7 @@ class _Reading:
         return self.text(self._own) if self._own else ""
 
     def other_files(self, use: Use, tool: str) -> tuple[FilePart, ...]:
-        """Return the files that other inputs name: ones of other tools, or of older agents."""
+        """Return the files that other inputs name, of other tools or of older agents."""
         values = (self.inputs.get(key) for key in parts.PATH_KEYS if key != self._own)
         paths = [value if isinstance(value, str) else canonical(value) for value in values if value]
         return tuple(self.file(path, use, tool) for path in paths)

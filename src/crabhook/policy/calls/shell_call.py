@@ -56,7 +56,7 @@ class Call:
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """All parts, the sure ones first."""
+        """All parts, the sure parts first."""
         return (*self.required, *self.suspected)
 
 
@@ -158,8 +158,8 @@ def _brought_files(
 ) -> Iterator[FilePart]:
     """Yield what only the tool as a whole covers: files whose names are brought to the command.
 
-    Not so where the names can only be of files below the folder: all that is printed for other
-    commands comes from programs that list such names, and the line `feeds_text` to none.
+    Not so where the names can only be of files below the folder. Then only programs that list such
+    names print for other commands, and the line `feeds_text` to none.
     """
     readings = unwrapped(part.command)
     program = basename(readings[-1][0].text)
@@ -237,7 +237,7 @@ def _redirect_parts(
 
 
 def _targets_of(redirect: Redirect, context: Context) -> Sequence[str]:
-    """Return every name that the file of a redirect can have; an empty one opens nothing."""
+    """Return every name that the file of a redirect can have; an empty name opens nothing."""
     target = redirect.target
     text = expand_home(target.text, context.home) if target.tilde else target.text
     names = [expand_home(name, context.home) for name in _names_of(target)]

@@ -158,7 +158,7 @@ def _named_in(name: str, texts: Sequence[str], words: Sequence[str]) -> Sequence
 
 
 def _found_globs(fed: Iterable[Sequence[str]]) -> tuple[str, ...]:
-    """Return globs for all names that `find` and the like hand on; none if unknown."""
+    """Return globs for all names that a program like `find` hands on; none if unknown."""
     all_globs: list[str] = []
     for texts in fed:
         name, words = (

@@ -122,7 +122,7 @@ def _as_written(command: SimpleCommand) -> SimpleCommand:
 def _read_all(
     commands: Sequence[SimpleCommand], script: Script, facts: LineFacts, near: Reader, far: Reader
 ) -> None:
-    """Read each command: hidden ones with `far`, since they may run elsewhere.
+    """Read each command: hidden commands with `far`, since they may run elsewhere.
 
     Some of these are guesses: parts of others, or of a given text.
     """

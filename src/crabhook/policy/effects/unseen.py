@@ -14,8 +14,8 @@ _JOINERS = frozenset("\u200c\u200d")
 def unseen(text: str) -> tuple[str, ...]:
     """Return such letters of a text, each once and by its name: "U+202E right-to-left override".
 
-    What makes one picture of several, as in an emoji, and what joins letters of a script that is
-    written so, is as honest as the picture and the word.
+    A letter that joins pictures to a single picture, as in an emoji, is as honest as the picture. A
+    letter that joins letters, in a script that is written so, is as honest as the word.
     """
     if text.isascii() and text.isprintable():
         return ()

@@ -1,4 +1,4 @@
-"""Commands made of commands: groups, if, while, until, for, case, functions."""
+"""Commands made of commands: groups, conditions, loops, functions."""
 
 import re
 

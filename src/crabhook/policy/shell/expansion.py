@@ -1,7 +1,7 @@
 """What the shell replaces in a line.
 
-`${…}` with a closed list of operations; arithmetic over numbers, plain variables with numbers, and
-output that is a number; and quoting: backslashes, `$'…'`, braces.
+`${…}` has a closed list of operations. Arithmetic is over numbers, plain variables with numbers,
+and output that is a number. Quoting is by backslashes, `$'…'` and braces.
 """
 
 import re

@@ -1,7 +1,7 @@
 """Commands hidden in others, which a denial must find.
 
-A wrong guess costs a question, a missed one lets a denied command run; so an unknown option is read
-both with a value and without. Nothing here helps an allow.
+A wrong guess costs a question, a missed guess lets a denied command run. So an unknown option is
+read both with a value and without. Nothing here helps an allow.
 """
 
 import re

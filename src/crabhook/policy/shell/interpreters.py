@@ -1,9 +1,9 @@
 """Interpreters in a closed form: which lines surely run only files that were there before.
 
 A program's text can put the name of any program together. So beside a denial of commands an
-interpreter may have only options that are listed, a fixed name of a file that neither the line nor
-its shell makes, and that file's arguments; `interpreters.toml` has the options. What runs the code
-of a project (`make`, `npm test`) is held to the same, beside what the line writes.
+interpreter may have only listed options, a fixed name of a file, and that file's arguments. Neither
+the line nor its shell may make the file. The options are in `interpreters.toml`. A program that
+runs the code of a project (`make`, `npm test`) is held to the same, beside what the line writes.
 """
 
 import re
@@ -39,8 +39,8 @@ _NEVER = re.compile(r"(?!)")
 class InterpreterForm:
     """What an interpreter may be given before its file.
 
-    `verbs` may stand before all else; `runs_project` are words that make it run a project's code;
-    with an option of `many`, all that it is given are names of files.
+    `verbs` may stand before all else. `runs_project` are words that make it run a project's code.
+    With an option of `many`, all its arguments are names of files.
     """
 
     flags: re.Pattern[str] = _NEVER
@@ -173,7 +173,7 @@ def _behind_env(words: Sequence[ShellWord], assignments: list[Assignment]) -> Se
 
 
 def _behind_run(words: Sequence[ShellWord]) -> Sequence[ShellWord]:
-    """Return what `uv run` and its like run, where nothing stands between."""
+    """Return what `uv run` or a program like it runs, where nothing stands between."""
     if len(words) < 3 or not all(word.fixed for word in words[:3]):
         return ()
     if (basename(words[0].text), words[1].text) not in _RUN_BY or words[2].text[:1] == "-":

@@ -1,8 +1,8 @@
 """The text of a line while it is read, what was found in it, and the values of its variables.
 
-Two kinds of fault lead to a question: `Found.trouble` where reading can go on, so that a denial may
-find more, and `UnreadableError` where it cannot. Arithmetic runs what its variables contain, so
-each one must be digits wherever the line sets it, in any order, since loops and functions repeat
+Two kinds of fault lead to a question. With `Found.trouble` reading can go on, so that a denial may
+find more. With `UnreadableError` it cannot. Arithmetic runs what its variables contain. So each
+variable must be digits wherever the line sets it, in any order, since loops and functions repeat
 (docs/decisions/0009).
 """
 
@@ -46,8 +46,8 @@ _Atoms = tuple[Atom, ...]
 class Variables:
     """The variables of one line; `preset` are values that it finds them set to, to deny by.
 
-    `inherited`: those that the script around this one may have set to more than a number; `texts`:
-    all that these can be, where that is known.
+    `inherited`: those that the script around this script may have set to more than a number.
+    `texts`: all that these can be, where that is known.
     """
 
     def __init__(
@@ -433,7 +433,7 @@ class Line:
         return self.text[self.at : self.at + 12]
 
     def expect_end(self) -> None:
-        """Raise UnreadableError where more than the text is to be read."""
+        """Raise UnreadableError where more than the text must be read."""
         if self.here:
             raise UnreadableError(f"{self.next!r} where no command may begin")
         self.expect_no_document()

@@ -35,7 +35,7 @@ _MOST = 8000
 class Mentions:
     """The names in a line that may be programs', and whether the line can build others.
 
-    `names`: possible programs; `text`: the line; `calls`: its commands that vary; `starts`: why
+    `names`: possible programs. `text`: the line. `calls`: its commands that vary. `starts`: why
     unnamed programs may start, for a person.
     """
 
@@ -101,7 +101,7 @@ def _both_spellings(text: str) -> str:
 
 
 def _is_data(command: SimpleCommand) -> bool:
-    """Whether the command runs only itself, whatever its words are."""
+    """Whether the command runs only itself, with any words."""
     if not command.words:
         return True
     words = unwrapped(command)[-1]

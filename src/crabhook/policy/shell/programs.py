@@ -1,4 +1,4 @@
-"""What well-known programs do with given files, and which ones print only numbers.
+"""What well-known programs do with given files, and which of them print only numbers.
 
 `programs.toml` has every name that the reader of lines knows.
 """

@@ -1,7 +1,7 @@
 """A shell line, read by the shell's own grammar into a Script.
 
 This is a proof, not a search: a line has no trouble only if one of these functions takes every byte
-of it. Whatever bash and zsh could read differently is a trouble.
+of it. A text that bash and zsh could read differently is a trouble.
 """
 
 import re
@@ -231,7 +231,7 @@ def _keep_printed(line: Line, commands: Sequence[SimpleCommand]) -> None:
 
 
 def _command(line: Line, *, sure: bool) -> SimpleCommand | None:
-    """Take one command of any kind; return it if it is a simple one."""
+    """Take one command of any kind; return it if it is a simple command."""
     line.blanks()
     word, mark, begins = line.plain_word(), line.findings.mark, line.findings.now
     if line.ahead("(("):
@@ -342,7 +342,7 @@ _STAYS = frozenset({"$(pwd)", "$(git rev-parse --show-toplevel)"})
 
 
 def _moves(words: Sequence[ShellWord]) -> bool:
-    """Whether the command goes to another folder than those above the one that it is in."""
+    """Whether the command goes to another folder than those above its own."""
     return words[0].text in MOVES and [word.raw.strip('"') in _STAYS for word in words[1:]] != [
         True
     ]

@@ -159,7 +159,7 @@ def is_assignment(line: Line, words: Sequence[ShellWord]) -> bool:
 
 
 def read_assignment(line: Line, words: Sequence[ShellWord]) -> tuple[Assignment, ShellWord]:
-    """Take `name=value`; return it, and the word that it is to `export` and its like.
+    """Take `name=value`; return it, and the word that it is to `export` or `declare`.
 
     `words`: those of the command before it.
     """

@@ -11,7 +11,7 @@ from crabhook.datatypes import frozen
 
 
 class AtomKind(Enum):
-    """What is known of a piece of a word before the line runs."""
+    """A piece of a word, as far as it is known before the line runs."""
 
     TEXT = "text"  # all of it
     NUMBER = "number"  # that it is made of digits
@@ -67,8 +67,8 @@ class ShellWord:
     `fixed`: surely `values[0]`. `tilde`: an unquoted `~` at its start. `glob`: unquoted wildcards.
     `parts`: the several words of its braces. `atoms`: its pieces, in order. `computed`: a part
     comes from a command's output or the line's input. `free`: a part of it comes from elsewhere.
-    `names`: every text that it can be, where the line tells all of them; none for a fixed one.
-    `assigns`: what it sets, as a word of `export` and the like.
+    `names`: every text that it can be, where the line tells all of them, none for a fixed word.
+    `assigns`: what it sets, as a word of `export` or `declare`.
     """
 
     raw: str
@@ -148,8 +148,8 @@ ANY_TIME = Span()
 class SimpleCommand:
     """One simple command, without its redirects.
 
-    `hidden`: found inside another one (`sudo`, `bash -c '…'`), so it counts only against a call.
-    `fed`: another command of the line reads its output. `span`: when it runs.
+    `hidden`: found inside another command (`sudo`, `bash -c '…'`), so it counts only against a
+    call. `fed`: another command of the line reads its output. `span`: when it runs.
     """
 
     words: tuple[ShellWord, ...]
@@ -196,10 +196,10 @@ class Script:
     """A whole shell line.
 
     `troubles` say, in words for a person, why no rule may allow it. `inputs`: the texts on standard
-    input of its commands; `varies`: one of these is unknown until the line runs. `assigned`: the
-    texts that it puts into variables; `unfit`: the variables whose value may be more than a number,
-    which a script inside the line inherits; `texts`: all that variables can be, where that is told.
-    `nested`: the commands of scripts inside it, which are among its commands too.
+    input of its commands. `varies`: one of these is unknown until the line runs. `assigned`: the
+    texts that it puts into variables. `unfit`: the variables whose value may be more than a number,
+    which a script inside the line inherits. `texts`: all that variables can be, where the line
+    tells it. `nested`: the commands of scripts inside it, which are among its commands too.
     """
 
     commands: tuple[SimpleCommand, ...] = ()

@@ -1,6 +1,6 @@
 """Options by which programs start others, and whose arguments are understood (`starting.toml`).
 
-An option is met by an abbreviation too, and one with a single dash by a longer word: programs
+An option is met by an abbreviation too, and an option with a single dash by a longer word. Programs
 differ in how they read both, and a guess too many only costs a question.
 """
 
@@ -86,7 +86,7 @@ _UNDERSTOOD_VERBS = {name: listed("running", f"data_of_{name}") for name in ("gi
 
 
 def starts_another(program: str, texts: Sequence[str], *, apart: str = "") -> bool:
-    """Whether a program that is known for something else starts another one, by an option.
+    """Whether a program that is known for something else starts another program, by an option.
 
     `apart`: the rows that hold for this `only` do not count.
     """
@@ -101,7 +101,7 @@ def _rows(program: str, texts: Sequence[str], apart: str) -> list[Starting]:
 def may_start_another(
     program: str, words: Sequence[ShellWord], *, fed: bool, beside: bool = False
 ) -> bool:
-    """Whether a command does so by one of its words, or may by one that may be any option.
+    """Whether a command does so by one of its words, or may by a word that may be any option.
 
     `fed`: `xargs` adds words. `beside`: it is asked beside a denial, and not for a rule's star.
     """

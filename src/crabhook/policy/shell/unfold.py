@@ -1,6 +1,6 @@
 """Every text by which rules may match a command: what a line might run, and what surely runs.
 
-A denial checks each command in each spelling, and hidden ones: there a guess too many is the
+A denial checks each command in each spelling, and hidden commands: there a guess too many is the
 smaller fault. An allow takes the command as written, whole or inside a wrapper. Depth and number
 are bounded: the line is hostile until shown safe.
 """
@@ -205,7 +205,7 @@ def is_echo(command: SimpleCommand) -> bool:
 
 
 def hidden_command(argv: Argv) -> SimpleCommand:
-    """Return a command found behind another one."""
+    """Return a command found behind another command."""
     words = tuple(ShellWord(word, (word,)) for word in argv)
     return SimpleCommand(words, source=" ".join(argv), hidden=True)
 

@@ -43,7 +43,7 @@ _LATIN_BLANKS = re.compile(rb"[\x85\xa0]")
 
 
 def read_word(line: Line, *, value: bool = False, regex: bool = False) -> ShellWord:
-    """Take a word, which must be next; `value`: an assigned one, where braces are plain."""
+    """Take a word, which must be next; `value`: an assigned word, where braces are plain."""
     start = line.at
     atoms: list[Atom] = []
     plain = ""  # the text outside quotes, to look for wildcards and braces
@@ -235,7 +235,7 @@ def _substitution(line: Line, *, quoted: bool) -> Atom:
 
 
 def _printed(line: Line, before: int, shape: script.OutputShape, *, quoted: bool) -> Atom:
-    """Return what is known of the commands' output."""
+    """Return what the commands' output may be."""
     commands = line.findings.commands[before:]
     guess: tuple[str, ...] = ()
     if len(commands) == 1 and commands[0].words:
