@@ -95,7 +95,7 @@ def _store(value: object) -> str:
 
 
 def _list_of(what: str, fits: Callable[[Any], object] = bool) -> Reader:
-    """Return a reader of lists that fit: by default of all but an empty one."""
+    """Return a reader of lists that fit: by default of all but an empty list."""
     read = _must_be(what, lambda value: isinstance(value, list) and fits(value))
     return lambda value: tuple(read(value))
 

@@ -26,7 +26,7 @@ def frozen(cls: type[T] | None = None, /, *, slots: bool = True) -> object:
 
 
 class Bounded(OrderedDict[K, V]):
-    """A dictionary of at most `most` items; a new one replaces the one set longest ago.
+    """A dictionary of at most `most` items; a new item replaces the item set longest ago.
 
     Setting a key again makes it the newest. Reading changes nothing; a cache that keeps what is
     read sets it again.

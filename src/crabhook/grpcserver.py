@@ -1,4 +1,4 @@
-"""The one way to serve gRPC: grpcio's server, which no request's path can end.
+"""The only way to serve gRPC: grpcio's server, which no request's path can end.
 
 grpcio 1.85 decodes the path of a call of no registered method in the loop that serves all calls
 (`_server_main_loop` of grpc/_cython/_cygrpc/aio/server.pyx.pxi). A path that is no UTF-8 raises
@@ -6,7 +6,7 @@ there, and the whole server ends. So such calls never reach that loop: a loop of
 reads no byte of them, and answers UNIMPLEMENTED. Each method that we serve must be registered.
 
 This uses names of grpcio that are not public. Where another grpcio lacks them, its own server
-serves, and `crabhook.server.watch` opens a listener that ended anew.
+serves, and `crabhook.server.watch` opens a listener again that ended.
 """
 
 import asyncio
@@ -67,9 +67,10 @@ class _ClientsFaults(logging.Filter):
     """Keeps clients' faults from looking like the server's own.
 
     grpcio reports as an error, with a traceback, that a client did not take its reply. The client
-    went, or its library takes no message of that length: that is said in words. Whoever waits for a
-    receipt learns of it by the receipt. grpcio also writes out each header that is no UTF-8, before
-    anybody asks for a token: a stranger could fill the log with bytes of their own.
+    went, or its library takes no message of that length: the log says so in words. A client that
+    waits for a receipt learns of it by the receipt. The library also writes out each header that is
+    no UTF-8, before anybody asks for a token. A stranger could fill the log with bytes of their
+    own.
     """
 
     def filter(self, record: logging.LogRecord) -> bool:

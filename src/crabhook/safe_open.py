@@ -1,4 +1,4 @@
-"""The one way to open and write files that an agent or a repository can name or replace.
+"""The only way to open and write files that an agent or a repository can name or replace.
 
 Such a file may be a pipe, a device, a link, another user's, or gigabytes long. So it is checked
 before and after opening, opening never waits, and reading is bounded. Code with an event loop calls
@@ -56,7 +56,7 @@ def open_own(
 def read_own(
     path: str | os.PathLike[str], at_most: int, *, links: bool = False, anybodys: bool = False
 ) -> bytes:
-    """Return the content of our file; see `open_own`.  Raises OSError, also for a larger one."""
+    """Return the content of our file; see `open_own`. Raises OSError, also for a larger file."""
     with open_own(path, links=links, anybodys=anybodys) as (file, status):
         content = b"" if status.st_size > at_most else file.read(at_most + 1)
     if max(status.st_size, len(content)) > at_most:

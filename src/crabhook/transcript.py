@@ -200,9 +200,9 @@ def plan_file(event: Event) -> str:
 
 
 def read_plan(path: str) -> str:
-    """Return the beginning of the plan at `path`; empty if unreadable; nothing raises.
+    """Return the beginning of the plan at `path`, or nothing if it is unreadable; nothing raises.
 
-    No folder on its way may be a link, so that the name is the true one.
+    No folder on its way may be a link, so that the name is true.
     """
     try:
         if os.path.realpath(path) != os.path.normpath(path):

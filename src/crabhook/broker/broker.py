@@ -5,8 +5,8 @@ broker handles one fact to its end before the next, so no handler sees a half-ma
 broker calls nothing outside: what must be looked up or judged comes with the fact.
 
 The other commands of operators are handled here too: orders, more or later time for a card, and
-rules. A rule that an operator adds on a card also decides the other waiting calls that it allows,
-except in a session with a standing order to hold everything.
+rules. A rule that an operator adds on a card also decides the other waiting calls that it allows.
+Sessions with a standing order to hold everything are left out.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -288,7 +288,7 @@ class Broker:
         return ending.changed_calls(self._state, ending.known_card(self._state, number), decision)
 
     def alike(self, number: int) -> Sequence[Card]:
-        """Return the cards that a rule added on this card may decide; the rules judge them anew."""
+        """Return the cards that a rule added on this card may decide, if the rules agree."""
         return alike(self._state, number)
 
     def waiting(self) -> tuple[Card, ...]:

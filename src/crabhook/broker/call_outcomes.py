@@ -1,6 +1,6 @@
 """Decided calls, followed until the agent's own events report their outcome.
 
-The broker compares what ran with what was allowed: another hook may have changed the input after
+The broker compares what ran with what was allowed. Another hook may have changed the input after
 the operator saw it, or answered the same question first. For a call that was left to the agent, the
 next events show whether the agent's rules or its user decided.
 """

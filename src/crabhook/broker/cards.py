@@ -6,8 +6,8 @@ for a card in a final state changes nothing, and raises TooLateError.
 This module also compares events: whether two events are about the same call, and whether an event
 shows that a wait is over. Two events of the same call have the same agent, tool and input, and the
 same tool_use_id where both have one. Claude Code's PermissionRequest has none (hook protocol,
-section 5). An id alone is no proof: any program that can start a hook can send an id, and an allow
-for one input must never reach another.
+section 5). An id alone is no proof, since any program that can start a hook can send an id. An
+allow for one input must never reach another input.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ def same_agent(first: Event, other: Event) -> bool:
 def same_call(first: Event, other: Event) -> bool:
     """Whether both events ask about the same call of a tool.
 
-    The inputs must be equal as JSON: an allow for one input must never reach a larger input that
+    The inputs must be equal as JSON. An allow for an input must never reach a larger input that
     contains it, or another input under the same id.
     """
     if _same_id(first, other) is False or not _same_tool(first, other):
@@ -46,8 +46,8 @@ def conflict(first: Event, other: Event) -> bool:
 def call_keys(event: Event) -> list[CallKey]:
     """Return the index keys of the event's call.
 
-    Two events are of the same call, or in conflict about it, only if they share a key: the call's
-    id, or the tool with its input.
+    Two events are of the same call, or in conflict about it, only if they share a key. A key is the
+    call's id, or the tool with its input.
     """
     if event.tool is None:
         return []
@@ -61,7 +61,7 @@ def call_keys(event: Event) -> list[CallKey]:
 def result_of(waiting: Event, news: Event) -> bool:
     """Whether `news` is the result of the call that `waiting` asked about.
 
-    Where one of the two has no id, the result's input must contain all of the other input: the
+    Where one of the two has no id, the result's input must contain all of the other input. The
     agent adds the answers to questions to it.
     """
     if not _same_tool(waiting, news) or waiting.tool is None or news.tool is None:
@@ -96,9 +96,9 @@ def _same_tool(first: Event, other: Event) -> bool:
 def joins(legs: Sequence[Event], event: Event) -> bool:
     """Whether `event` is another leg of the call that `legs` ask about.
 
-    Two events of the same kind without an id are two calls that look alike, since a model makes
-    such calls in parallel: they never share a card. The event with the id comes first; an event
-    with an id after an event without an id begins another call.
+    Two events of the same kind without an id never share a card: a model makes calls that look
+    alike in parallel. The event with the id comes first. An event with an id after an event without
+    an id begins another call.
     """
     first = legs[0]
     if not same_call(first, event):
@@ -112,8 +112,8 @@ def joins(legs: Sequence[Event], event: Event) -> bool:
 def over(waiting: Event, news: Event, closes: EndScope) -> bool:
     """Whether `news`, which closes that scope, shows that nobody waits for `waiting` any more.
 
-    No event tells a hook that the person at the agent's own terminal answered first (section 5):
-    the next event of the same agent is the only sign. An event of another agent of the session is
+    No event tells a hook that the person at the agent's own terminal answered first (section 5).
+    The next event of the same agent is the only sign. An event of another agent of the session is
     no sign: subagents run beside the main agent under the same session id.
     """
     match closes:

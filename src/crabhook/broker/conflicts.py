@@ -5,7 +5,7 @@ meant. A hook's message ends a wait only where the agent itself can end that wai
 
 The same-file guard is here too: when two live sessions change one file, both sessions and their
 cards show it. A file is known by its real path, behind all links. The agent that comes second reads
-a warning before its change, or an operator decides, as the owner chose: only about changes that the
+a warning before its change, or an operator decides, as the owner chose. Only changes count that the
 other session made after this session's last.
 """
 

@@ -189,9 +189,9 @@ class RestoredDecision:
 class Restored:
     """The server begins again: the waiting requests and the given replies from the record.
 
-    `decided` are the cards of replies without a receipt, `halts` the orders that still stand, such
-    as halts of sessions, `notes` the notes without a receipt. None of their times is later than
-    `now`.
+    `decided` are the cards of replies without a receipt, and `notes` the notes without a receipt.
+    `halts` are the orders that still stand, such as halts of sessions. None of their times is later
+    than `now`.
     """
 
     waiting: tuple[RestoredRequest, ...]

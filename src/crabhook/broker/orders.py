@@ -1,13 +1,13 @@
 """What the rules and the standing orders make of an event: it waits, is decided, or is observed.
 
-Every order is shown while it stands, and ends by itself: by its time, by its count, with its
-session, or with a server whose record no other server shares. A halt outlives every server, since
-its end would let a stopped agent go on; it ends with the session's next prompt. A session may also
-end while no server runs, and nobody hears of that. So an order ends whose session was not heard of
-for days.
+Every order is shown while it stands, and ends by itself. It ends by its time, by its count, with
+its session, or with a server whose record no other server shares. A halt outlives every server,
+since its end would let a stopped agent go on; it ends with the session's next prompt. A session may
+also end while no server runs, and nobody hears of that. So an order ends whose session was not
+heard of for days.
 
-Claude Code ends the turn after eight blocks of Stop in a row, whatever a hook says (hook protocol,
-section 7); a ninth keep-going would be shown and have no effect.
+Claude Code ends the turn after eight blocks of Stop in a row, against any hook (hook protocol,
+section 7). A ninth keep-going would be shown and have no effect.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -324,7 +324,7 @@ class Orders:
         Nothing changes: who follows the course counts the use of its order, see `use`.
 
         The order of precedence: a rule's denial, a rule's question, the operator's general orders,
-        a rule's allow. An event that only rules hold is observed where no rule speaks of it: an
+        a rule's allow. An event that only rules hold is observed where no rule speaks of it. An
         order ALLOW ALL or AWAY is not about a call that nobody would be asked about.
         """
         held = platform.held(event, stance)

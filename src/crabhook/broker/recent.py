@@ -131,7 +131,7 @@ class RecentDecisions:
     def remember_answer(self, event: Event, decided: Decided | None, now: float) -> None:
         """Keep a decision on PreToolUse, for the PermissionRequest that may follow.
 
-        None records that nobody decided: it is no answer, but a reason not to give this call the
+        None records that nobody decided. It is no answer, but a reason not to give this call the
         answer of another call that looks the same.
         """
         for key, kept in self._answers.of_session(event):

@@ -267,8 +267,8 @@ class BrokerState:
     def turned_away(self, event: Event, refusal: Refusal) -> list[Effect]:
         """Write a refusal into the feed: refusals of one session share a line with their count.
 
-        The line is new at the first refusal and each time the count has doubled, so that the desk
-        knows about how many there are, and a session with many refusals pushes no other lines away.
+        The line is new at the first refusal and each time the count has doubled. So the desk knows
+        about how many there are, and a session with many refusals pushes no other lines away.
         """
         key = (event.platform, event.session, refusal)
         times, before = self._turned_away.pop(key, (0, None))

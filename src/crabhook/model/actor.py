@@ -89,8 +89,8 @@ class Operator:
     """A person.  `id` is the server's name for them, `name` their own, `desk` their place.
 
     An unknown id is empty. At a desk elsewhere, `desk` is the device's name and `address` its
-    network address, `role` the person's in the team, and `shown` their proof, a `ShownBy`; both are
-    empty at the server's own terminal.
+    network address. `role` is the person's role in the team, and `shown` their proof, a `ShownBy`.
+    Both are empty at the server's own terminal.
     """
 
     id: str

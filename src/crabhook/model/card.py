@@ -201,21 +201,18 @@ class State(StrEnum):
 class Card:
     """One call that an operator decides once, however many hooks ask about it.
 
-    `number` is what the operator calls it; `requests` are the legs that wait
-    (of an ended card, those it ended with), the first to come first.  Times
-    are seconds on the broker's clock.  `end` says how an undecided card
-    ended.  `delivered` is None until the reply's fate is known.
-    `reason`: why it is here: a rule, a standing order, or how its hook was installed.
-    `restored`: it was put back after a restart of the server.
-    `kept_going`: how often in a row its agent was already told to go on.
-    `snoozed_until`: the operator has put it aside until then; 0 when it is not aside.
-    `choices`: what can be decided, about all of its requests at once.
-    `limits`: what a decision will not bring about at this agent, a sentence each.
-    `alarms`: what a hook told about the call that cannot be true, or what ran in place of the call;
-    a sentence each, with agents' words in it.
-    `risk`: what its call may do; of one that was allowed changed, as it was changed.
-    `revision`: raised by every change of the card.  `grown`: the revision in which something
-    came that a decision needs to have seen, a leg or an alarm.
+    `number` is what the operator calls it; `requests` are the legs that wait (of an ended card,
+    those it ended with), the first to come first. Times are seconds on the broker's clock. `end`
+    says how an undecided card ended. `delivered` is None until the reply's fate is known. `reason`:
+    why it is here: a rule, a standing order, or how its hook was installed. `restored`: it was put
+    back after a restart of the server. `kept_going`: how often in a row its agent was already told
+    to go on. `snoozed_until`: the operator has put it aside until then; 0 when it is not aside.
+    `choices`: what can be decided, about all of its requests at once. `limits`: what a decision
+    will not bring about at this agent, a sentence each. `alarms`: what a hook told about the call
+    that cannot be true, or what ran in place of the call; a sentence each, with agents' words in
+    it. `risk`: what its call may do; of a call that was allowed changed, as it was changed.
+    `revision`: raised by every change of the card. `grown`: the revision in which something came
+    that a decision needs to have seen, a leg or an alarm.
     """
 
     number: int

@@ -59,20 +59,15 @@ _DONE = {
 class Decision:
     """A verdict with all that goes with it; what an event cannot carry is refused when it is made.
 
-    `reason`: why it was denied, or how to keep going; the model reads it.
-    `note`: a word to the model beside an allow.
-    `updated_input`: replaces the tool's whole input, so it is built from the
-    original, never from parts.
-    `output`: replaces what the model is shown of a tool's result.
-    `content`: a form's values, by property.
-    `permissions`: permission updates to apply with an allow, in the agent's own words.
-    `interrupt`: a denial also ends the turn.
-    `halt`: ends the session's turn, for this reason, whatever the verdict.
-    `user_message`: shown to the agent's user.
-    `suppress_output`: asks the agent not to show what the hook says; what agents do
-    with it is on docs/reference/protocols.md.
-    `despite`: what the rules say against the changed input, to which the operator
-    said yes a second time.
+    `reason`: why it was denied, or how to keep going; the model reads it. `note`: a word to the
+    model beside an allow. `updated_input`: replaces the tool's whole input, so it is built from the
+    original, never from parts. `output`: replaces what the model is shown of a tool's result.
+    `content`: a form's values, by property. `permissions`: permission updates to apply with an
+    allow, in the agent's own words. `interrupt`: a denial also ends the turn. `halt`: ends the
+    session's turn, for this reason, at every verdict. `user_message`: shown to the agent's user.
+    `suppress_output`: asks the agent not to show what the hook says; what agents do with it is on
+    docs/reference/protocols.md. `despite`: what the rules say against the changed input, to which
+    the operator said yes a second time.
     """
 
     verdict: Verdict

@@ -35,8 +35,8 @@ _Rule: TypeAlias = Callable[..., Iterator[Any] | None]
 class FormField:
     """One thing to fill in.
 
-    `kind`: the JSON type ("string", "number", "integer", "boolean", or the schema's word);
-    `choices`: the allowed values with their names; an array may have several.
+    `kind`: the JSON type, as "string" or "number", or the schema's word. `choices`: the allowed
+    values with their names; an array may have several.
     """
 
     name: str
@@ -147,7 +147,7 @@ class TooManyRulesError(Exception):
 
 
 def is_quick(pattern: object, text: str) -> bool:
-    """Whether a pattern can be tried on a text in no time, whatever the two are."""
+    """Whether a pattern can be tried on any text in no time."""
     if not isinstance(pattern, str) or len(pattern) > LONGEST_PATTERN or _NESTED.search(pattern):
         return False
     repeats = len(_REPEATS.findall(pattern))

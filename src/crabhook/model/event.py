@@ -40,8 +40,8 @@ class How(Enum):
 class ShownField:
     """How one field is shown.
 
-    `yes`, `no`: the sentences of a FLAG; an empty one is not shown. `short`: its label on the plain
-    desk, if the desk has none.
+    `yes`, `no`: the sentences of a FLAG; an empty sentence is not shown. `short`: its label on the
+    plain desk, if the desk has none.
     """
 
     label: str
@@ -131,7 +131,7 @@ class Event:
 
     @property
     def agent_key(self) -> tuple[str, str, str, str]:
-        """The name of the one agent of the session, subagents told apart."""
+        """The name of the agent within the session, with subagents told apart."""
         return self.platform, self.session, self.machine, self.agent_id
 
     def text(self, key: str) -> str:
@@ -149,7 +149,7 @@ class Event:
         return self.tool is not None and self.tool.name in tools
 
     def brief(self, size: int = 0) -> "Event":
-        """Return the event with only the start of its texts, to keep; a short one is itself.
+        """Return the event with only the start of its texts, to keep; a short event as it is.
 
         `size`: the bytes of its whole input, if known, which tell of most that they are short.
         """

@@ -58,7 +58,7 @@ class Node:
 
 
 def parse(text: str) -> Node:
-    """Return the one JSON value of `text`, after an optional byte order mark.
+    """Return the single JSON value of `text`, after an optional byte order mark.
 
     Raises DocumentError, with line and column; also for two equal keys, of which either may count.
     """

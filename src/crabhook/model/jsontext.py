@@ -37,7 +37,7 @@ def compact_utf8(value: Value | Mapping[str, Value]) -> str:
 
 
 def canonical(value: Value) -> str:
-    """Return the same text for equal values, whatever the order of their keys."""
+    """Return the same text for equal values, with any order of their keys."""
     return _CANONICAL.encode(value)
 
 
@@ -51,7 +51,7 @@ WRITTEN_DEPTH = MAX_DEPTH + 20  # of what we wrote ourselves, an agent's value s
 
 
 def parse_object(text: bytes, deepest: int = MAX_DEPTH) -> dict[str, Value]:
-    """Return the one JSON object of `text`; PayloadError, in words, for anything else."""
+    """Return the single JSON object of `text`; PayloadError, in words, for anything else."""
     value = parse_value(text, deepest)
     if not isinstance(value, dict):
         raise PayloadError(f"it is a JSON {type(value).__name__}, not an object")
@@ -59,7 +59,7 @@ def parse_object(text: bytes, deepest: int = MAX_DEPTH) -> dict[str, Value]:
 
 
 def parse_value(text: bytes, deepest: int = MAX_DEPTH) -> Value:
-    """Return the one JSON value of `text`.
+    """Return the single JSON value of `text`.
 
     Raises PayloadError, in words for a person, for broken UTF-8 or JSON, nesting past `deepest`,
     more than MAX_CONTAINERS.
@@ -127,7 +127,7 @@ def in_pieces(
 def _parts(
     items: Iterable[tuple[str, Value]], write: Callable[[Value], str], *, named: bool
 ) -> Iterator[str]:
-    """Yield the text of items, short ones together."""
+    """Yield the text of items, with short items together."""
     first, size = True, 0
     short: list[tuple[str, Value]] = []
 
@@ -193,7 +193,7 @@ def first_text(fields: Mapping[str, Value], keys: Iterable[str]) -> tuple[str, s
 
 
 def object_at(fields: Mapping[str, Value], key: str) -> dict[str, Value]:
-    """Return the object under a key; an empty one where there is none, or another type of value."""
+    """Return the object under a key; empty where there is none, or another type of value."""
     value = fields.get(key)
     return value if isinstance(value, dict) else {}
 

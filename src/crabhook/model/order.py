@@ -16,7 +16,7 @@ CAP = 8
 UNHEARD_DAYS = 7
 """An order about a session ends when so long no event of the session came.
 
-A session whose end nobody heard is then surely over, as one that ended while no server ran.
+A session whose end nobody heard is then surely over, as if it ended while no server ran.
 """
 _UNHEARD = UNHEARD_DAYS * 86_400.0
 
@@ -25,13 +25,12 @@ _UNHEARD = UNHEARD_DAYS * 86_400.0
 class Order:
     """An order as it is given.
 
-    `name` is an event's; `session` and `project` (the last part of the
-    working folder, or all of it) narrow it, empty for any; `agent` is the one
-    subagent of the session that is halted; `until` is on the
-    broker's clock, None for no end by time; `times` how often it still
-    applies, None for always; `words` what a kept-going agent is told, or why a
-    session was halted.  `machine` is that of the session, whose hooks showed its token: another
-    machine's session of the same id is another; None for any, where it is not known.
+    `name` is an event's. `session` and `project` narrow it, empty for any; a project is the last
+    part of the working folder, or all of it. `agent` is the subagent of the session that is halted.
+    `until` is on the broker's clock, None for no end by time. `times` is how often it still
+    applies, None for always. `words` is what a kept-going agent is told, or why a session was
+    halted. `machine` is the machine of the session, whose hooks showed its token, None for any.
+    Another machine's session of the same id is another session.
     """
 
     kind: OrderKind
@@ -77,7 +76,7 @@ class Order:
         return self.session == event.session and self.machine in (None, event.machine)
 
     def halts(self, event: Event) -> bool:
-        """Whether a halt is about the event's agent: of its session, or of that one subagent."""
+        """Whether a halt is about the event's agent: of its session, or of that subagent alone."""
         return self.is_of(event) and self.agent in ("", event.agent_id)
 
 

@@ -41,7 +41,7 @@ class Question:
 class Answer:
     """An operator's answer to one question.
 
-    `chosen`: indexes of options; `words`: the operator's own; `note`: for the model.
+    `chosen`: indexes of options. `words`: the operator's own. `note`: for the model.
     """
 
     chosen: tuple[int, ...] = ()

@@ -29,7 +29,7 @@ class Activity:
 
 @frozen
 class AgentView:
-    """One agent of a session: the main one, whose `id` is empty, or a subagent of that `kind`."""
+    """One agent of a session: the main agent, whose `id` is empty, or a subagent of that `kind`."""
 
     id: str
     kind: str
@@ -42,8 +42,8 @@ class Note:
     """What an operator tells a running session's main agent, or the subagent with the id `agent`.
 
     `call` is the event, and its tool, with which it was given last; empty before that.
-    `delivered_at` is when the hook had printed it, None while it has not.  `machine` is that of
-    the session.
+    `delivered_at` is when the hook had printed it, None while it has not. `machine` is the
+    session's machine.
     """
 
     id: int
@@ -78,7 +78,7 @@ class Note:
 class KeptNote:
     """A note of which it is not known that it arrived.
 
-    `request_id` is that of the answer it was given with; empty while it waits.
+    `request_id` is the id of the answer it was given with; empty while it waits.
     """
 
     note: Note
@@ -97,11 +97,11 @@ class SharedFile:
 class SessionView:
     """A session that was heard of and has not ended.
 
-    `title` is the agent's own name, `mode` its permission mode.  `since` and `heard` are when it
-    was first and last heard of, on the broker's clock.  `agents` begin with the main one.
-    `waiting` are the numbers of its cards that wait, `files` what it changed, the last at the
-    end.  `notes` are those that wait to be given, and the last that were.  `machine` is the one
-    whose own token its hooks showed, empty where none did.
+    `title` is the agent's own name, `mode` its permission mode. `since` and `heard` are when it was
+    first and last heard of, on the broker's clock. `agents` begin with the main agent. `waiting`
+    are the numbers of its cards that wait, `files` what it changed, the last at the end. `notes`
+    are those that wait to be given, and the last that were. `machine` is the machine whose own
+    token its hooks showed, empty where none did.
     """
 
     platform: str

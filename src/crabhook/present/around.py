@@ -1,4 +1,4 @@
-"""What the desk knows around a card; how its like were decided is a help to memory, no advice."""
+"""What the desk knows around a card; decisions of such calls help memory, as no advice."""
 
 from collections.abc import Sequence
 from itertools import islice

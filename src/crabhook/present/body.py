@@ -1,4 +1,4 @@
-"""A request in blocks: the one place that chooses which field is shown as what.
+"""A request in blocks: the only place that chooses which field is shown as what.
 
 `body` has what a tool is given, `happening` what the event tells beside that. Names of fields
 decide, not the tool's name: agents differ in tools, much less in fields. A value of an unexpected

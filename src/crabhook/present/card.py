@@ -76,7 +76,7 @@ class CardDocument:
 
     @property
     def around(self) -> tuple[Block, ...]:
-        """The blocks beside the request: its risk, why it is here, what is known of the session."""
+        """The blocks beside the request: its risk, why it is here, and the session."""
         risk = () if self.risk is None else (self.risk,)
         return (*risk, self.reason, self.context, self.last_calls)
 

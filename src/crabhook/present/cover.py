@@ -1,6 +1,6 @@
 """Secrets covered on the screen, letter by letter, so that nothing else moves.
 
-A cover stops at a blank, a quote or a letter that a shell acts on, and never covers a word that a
+A cover stops at a blank, a quote or a letter that a shell acts on. It never covers a word that a
 shell could take for a program: an agent cannot hide a command behind "token". Only in a quoted word
 that is surely a value are blanks covered too.
 """

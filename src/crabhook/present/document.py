@@ -3,8 +3,8 @@
 The history has only the start of long texts: a change that is not whole counts no lines.
 
 A block keeps the fields that it stands for, as they were sent. A face without a drawing of its own
-for a block draws its parts, which are blocks that each face can draw: JSON, a plan, a quote, our
-words. No text of a block is safe to show yet.
+for a block draws its parts. The parts are blocks that each face can draw: JSON, a plan, a quote,
+our words. No text of a block is safe to show yet.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""A plan that waits for approval: its text, the one denied before it, and a denial by notes."""
+"""A plan that waits for approval: its text, the plan denied before it, and a denial by notes."""
 
 from collections.abc import Mapping, Sequence
 

@@ -1,8 +1,8 @@
 """How much of a card was shown: what nobody could read lets nothing happen.
 
-The law of this file: a face tells for each block how many of its rows it has not shown yet, and
-asks here what is left to read before an act that lets something happen. So a face that scrolls
-rows, one that prints them and one that watches what is in view in a browser have the same law.
+The law of this file: a face tells for each block how many of its rows it has not shown yet. Before
+an act that lets something happen, it asks here what is left to read. So a face that scrolls rows, a
+face that prints them and a browser that watches what is in view have the same law.
 """
 
 from collections.abc import Iterable

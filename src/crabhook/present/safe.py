@@ -61,7 +61,7 @@ def folded(text: str) -> str:
 
 
 def folded_json(text: str) -> str:
-    """Return a line of JSON with a mark in place of many blanks on end, also of escaped ones."""
+    """Return a line of JSON with a mark in place of many blanks on end, also of escaped blanks."""
     return _IN_JSON.sub(lambda it: "⟨{} blanks⟩".format(len(it[0]) - it[0].count("\\")), text)
 
 

@@ -2,7 +2,7 @@
 
 Both desks use it. An agent's words go through `spell`; the others are ours.
 
-The questions before a second yes are here too: a danger (▲▲) is named before an allow, and so is a
+The questions before a second yes are here too. A danger (▲▲) is named before an allow, and so is a
 mode of the agent in which another verdict lets the call happen.
 """
 

@@ -38,7 +38,7 @@ def places(text: str, word: str) -> Iterator[int]:
 
 
 def united(spans: list[SecretSpan]) -> Iterator[SecretSpan]:
-    """Return the spans in order, overlapping ones as one, of the kind listed first."""
+    """Return the spans in order, overlapping spans joined, of the kind listed first."""
     joined: list[tuple[int, int, int, str]] = []
     for start, stop, rank, kind in sorted(
         (span.start, span.stop, rank, span.kind) for rank, span in enumerate(spans)

@@ -1,9 +1,9 @@
-"""The one finder of secrets: what the record leaves out, and what a screen may cover.
+"""The only finder of secrets: what the record leaves out, and what a screen may cover.
 
 A span is the whole secret. A long word that looks random, as keys do, is a secret too. Shannon's
-entropy alone takes camelCase for a key; so this counts how often a letter is followed by one that
-follows it in words, names and abbreviations. In a random word that is at most a third of the
-letters: of random words with 20 letters and digits 1 in 150 is missed, and of 53,000 long words of
+entropy alone takes camelCase for a key. So this counts how often a letter is followed by a letter
+that follows it in words, names and abbreviations. In a random word that is at most a third of the
+letters. Of random words with 20 letters and digits 1 in 150 is missed. Of 53,000 long words of
 Python programs 1 in 1000 is taken for a key.
 """
 

@@ -114,7 +114,7 @@ class Notes:
     ) -> Iterator[tuple[Note, str, Event]]:
         """Record whether an answer arrived; yield each of its notes with its outcome in words.
 
-        The event is that of the answer, without its payload.
+        The event is the answer's event, without its payload.
         """
         if request_id not in self._given:
             return
