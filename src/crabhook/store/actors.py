@@ -155,7 +155,7 @@ def decided_text(decided: Decided, machine: str = "") -> bytes:
 
 
 def decided_read(text: bytes) -> tuple[Decided, str]:
-    """Read the JSON of `decided_text`, also that of a server that wrote the actor in words only."""
+    """Read the JSON of `decided_text`, also if a server wrote the actor in words only."""
     data = parse_object(text, WRITTEN_DEPTH)
     by = actor_in(data)
     machine = str(data.pop("machine", ""))

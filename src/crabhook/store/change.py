@@ -18,8 +18,8 @@ class Waiting:
     """A whole waiting request, to be put back on its card.
 
     `payload` is the hook's standard input verbatim, with secrets: exactly this is decided. Times
-    are wall seconds; `gives_up_at` is the hook's, 0 if unknown; `note` goes to the model with any
-    answer; `machine` showed its own token.
+    are wall seconds. `gives_up_at` is the hook's, 0 if unknown. `note` goes to the model with any
+    answer. `machine` showed its own token.
     """
 
     request_id: str
@@ -104,8 +104,8 @@ class Recovered:
 class Change:
     """One indivisible step.
 
-    `waiting` begin to wait, or changed; `ended` are ids that no longer wait; `delivered` are ids
-    with whether their client has its reply; `halts` are all halted sessions; `documents` are the
+    `waiting` begin to wait, or changed. `ended` are ids that no longer wait. `delivered` are ids
+    with whether their client has its reply. `halts` are all halted sessions. `documents` are the
     new versions.
     """
 

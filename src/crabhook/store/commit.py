@@ -9,8 +9,8 @@ class Commit:
     """The end of a write, which may be still to come; until then nothing of it may be released.
 
     `recorded`: it is on record, else it waits in memory. `error`: it is neither, and what depends
-    on it must not be released. A storage on this machine is done when it returns this; one that
-    answers later ends it then.
+    on it must not be released. A storage on this machine is done when it returns this; a storage
+    that answers later ends it then.
     """
 
     def __init__(self) -> None:

@@ -200,7 +200,7 @@ def stops(halts: Sequence[Standing], notes: int, at: float) -> Entry:
 
 
 def stops_stay(at: float) -> Entry:
-    """Return a new entry of the stops before retention removes the last one."""
+    """Return a new entry of the stops before retention removes the last entry."""
     return Entry(RecordKind.STOPS, at, body={"what": "the stops and the notes stay as they are"})
 
 

@@ -107,7 +107,7 @@ class Proposal:
 
 
 class Journal(Protocol):
-    """The record and what must survive a kill, for the one process that writes them.
+    """The record and what must survive a kill, for the only process that writes them.
 
     After a StoreError nothing of the call was done, and it may be repeated.
     """
@@ -139,11 +139,11 @@ class Journal(Protocol):
         """Return the hash of one record; None if it is missing."""
 
     def commit(self, batch: Batch) -> Future[None] | None:
-        """Write a batch; once written, a kill loses none of it.
+        """Write a batch; once written, a kill loses nothing.
 
         A storage that writes at once returns None, another a future. Futures end in order, and
-        after a failed one all later ones fail: they follow its records. Raises TicketError for an
-        id with another secret.
+        after a failed future all later futures fail: they follow its records. Raises TicketError
+        for an id with another secret.
         """
 
     def is_anothers(self, request_id: str, secret: str) -> bool:
@@ -190,8 +190,8 @@ class Journal(Protocol):
 class Query:
     """A reader's filter; empty fields match all.
 
-    `since` and `until` (excluded) are times as in the record; `tool` may have `*`; `session` may be
-    the start of an id; `last`: at most so many, the latest; `after` and `before` are excluded
+    `since` and `until` (excluded) are times as in the record. `tool` may have `*`. `session` may be
+    the start of an id. `last`: at most so many, the latest. `after` and `before` are excluded
     numbers of records.
     """
 
@@ -213,7 +213,7 @@ ALL = Query()
 
 @frozen
 class RecordedAgent:
-    """One agent of one session in the record; the main one has no id."""
+    """An agent of a session in the record; the main agent has no id."""
 
     platform: str
     session: str

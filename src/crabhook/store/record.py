@@ -46,7 +46,7 @@ class RecordKind(StrEnum):
 class Entry:
     """What to record, with secrets: the store removes them.
 
-    `at` is wall time, seconds since 1970; `card` is a number or None; `verdict` is a decision's;
+    `at` is wall time, seconds since 1970. `card` is a number or None. `verdict` is a decision's.
     `body` has the kind's own data. `proof` is what a passkey signed for it: a `Writer` puts it into
     the body as it is, since a signature looks like a secret.
     """
@@ -70,7 +70,7 @@ class Entry:
 class Record(NamedTuple):
     """One record: the database's fields, in the order of its columns.
 
-    `at` is UTC, as ISO 8601 with microseconds; `body` is JSON text; `hash` covers all the others
+    `at` is UTC, as ISO 8601 with microseconds. `body` is JSON text. `hash` covers all the others
     and the hash of the record before (`link`).
     """
 
@@ -114,12 +114,12 @@ class Head:
 
 
 def as_hash(kept: object) -> bytes:
-    """Return the content of a record's hash column as bytes, whatever somebody made of it."""
+    """Return the content of a record's hash column as bytes, also if somebody changed its type."""
     return kept if isinstance(kept, bytes) else repr(kept).encode()
 
 
 def as_number(kept: object) -> int:
-    """Return the content of a counter's column as a number, whatever somebody made of it."""
+    """Return the content of a counter's column as a number, also if somebody changed its type."""
     return kept if isinstance(kept, int) else -1
 
 

@@ -176,7 +176,7 @@ class Recorder:
         return commit
 
     def _written(self, commit: Commit, changes: Sequence[Change], pending: Future[None]) -> None:
-        """Take in the end of a slow commit, and pass it on; a cancelled one never ends."""
+        """Take in the end of a slow commit, and pass it on; a cancelled commit never ends."""
         if pending.cancelled():
             return
         if (error := pending.exception()) is None:

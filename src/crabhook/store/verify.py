@@ -152,7 +152,7 @@ def _walk(
 ) -> dict[int, bytes]:
     """Follow the chain; return the wanted hashes, and that before the first record.
 
-    `end`: the record before the last ones, if only these are verified, and how many they are.
+    `end`: the record before the last records, if only these are verified, and how many they are.
     """
     earlier, last_ones = end
     records = history.find(Query(last=last_ones) if earlier else ALL)
@@ -447,7 +447,7 @@ def _beside(verified: Verified, what: str, seq: int = 0, *, noted: bool = False)
 
 
 def kept_in(record: Record) -> set[str]:
-    """Return the fingerprints of rows that a record was written with; none in an older one."""
+    """Return the fingerprints of rows that a record was written with; none in an older record."""
     kept = record.data().get("kept")
     return set(map(str, kept)) if isinstance(kept, list) else set()
 

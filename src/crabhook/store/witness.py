@@ -1,9 +1,9 @@
 """What the chain witnesses of the tables beside the record.
 
-What waits, what was answered and what is stopped lies in tables of its own, since it is wiped after
-minutes and holds secrets. The record that tells of such a row has the row's fingerprint, as `kept`:
-so `log verify` finds a row that was changed, added or removed by hand. A fingerprint takes the
-record's key, so that nothing can be guessed from it.
+Requests that wait or were answered and stopped sessions lie in tables of their own: they are wiped
+after minutes and hold secrets. The record that tells of such a row has the row's fingerprint, as
+`kept`. So `log verify` finds a row that was changed, added or removed by hand. A fingerprint takes
+the record's key, so that nothing can be guessed from it.
 """
 
 from collections.abc import Iterable, Mapping
@@ -22,7 +22,7 @@ _CALL = ("request_id", *ANSWER[7:])
 
 
 def fingerprint(key: bytes, parts: Iterable[object]) -> str:
-    """Return the fingerprint of a row's columns, whatever somebody put there."""
+    """Return the fingerprint of a row's columns, with any content."""
     content = [
         part if isinstance(part, bytes) else str(part).encode("utf-8", "surrogatepass")
         for part in parts

@@ -47,7 +47,7 @@ MISSING = "the head that was kept apart is gone"
 class Writer:
     """A record that only grows, and in `journal` what must survive a kill.
 
-    `head` is the last record's number, hash and time; `kept` is the last one surely written. A
+    `head` is the last record's number, hash and time; `kept` is the last record surely written. A
     method that raises a StoreError may be repeated. Writing is for one thread; `anchor` may run in
     another.
     """
@@ -78,8 +78,8 @@ class Writer:
     def write(self, changes: Sequence[Change], cut: Cut | None = None) -> Future[None] | None:
         """Write all of them in one transaction, in order; `cut` says what it removes.
 
-        Once this returns None, or its future ends, a kill loses none of it. Raises TicketError for
-        an id with another secret.
+        Once this returns None, or its future ends, a kill loses nothing. Raises TicketError for an
+        id with another secret.
         """
         if self._in_doubt:
             self.head = self.journal.head()

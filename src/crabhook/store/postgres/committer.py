@@ -1,6 +1,7 @@
 """The writer's connection: elected by a lock, fenced by the record's head, committing in groups.
 
-Batches that come during a commit form the next one. While the database does not answer, they wait.
+Batches that come during a commit form the next commit. While the database does not answer, they
+wait.
 """
 
 import asyncio
@@ -197,7 +198,7 @@ class Committer:
             _end(group, self.lost)
 
     async def _gather(self) -> None:
-        """Wait for more batches if the last commit had several; a lone one does not wait.
+        """Wait for more batches if the last commit had several; a lone batch does not wait.
 
         What comes meanwhile need not wake this thread, which costs the server's as much.
         """
@@ -265,7 +266,7 @@ class Committer:
         self.trouble = trouble
 
     async def _again(self) -> "Connection":
-        """Return a connection with the lock, if nobody wrote since the last one was lost."""
+        """Return a connection with the lock, if nobody wrote since the last connection was lost."""
         connection = await connect(self._thread.url)
         try:
             await self._stand(connection)

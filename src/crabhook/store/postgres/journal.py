@@ -1,4 +1,4 @@
-"""The record in PostgreSQL, for the one server that writes it."""
+"""The record in PostgreSQL, for the only server that writes it."""
 
 import asyncio
 import logging

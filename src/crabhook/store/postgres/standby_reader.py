@@ -1,6 +1,6 @@
 """A shared record as a standby follows it, while another server writes.
 
-A commit rings a bell (NOTIFY), and the head is read each second anyway: a bell lost in a pooler or
+A commit rings a bell (NOTIFY), and the head is read each second anyway. A bell lost in a pooler or
 connection costs only a second.
 """
 

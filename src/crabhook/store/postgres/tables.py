@@ -1,7 +1,7 @@
 """The tables of the PostgreSQL database, and how a group of batches is written.
 
 `steps` create the tables. A released step never changes: an older database takes its missing steps
-in one transaction, and a newer one is refused.
+in a single transaction, and a newer database is refused.
 """
 
 import os
@@ -235,7 +235,7 @@ class Step:
         return cls(before, after, records, merged, cut, forget)
 
     async def write(self, connection: "Connection", epoch: int, *, bell: bool = True) -> bool:
-        """Write all or nothing: False if the head is not the expected one.
+        """Write all or nothing: False if the head is not the expected head.
 
         `bell` notifies followers. The fence comes first, and the rest is written from its row.
         """
@@ -267,7 +267,7 @@ class Step:
         return True
 
     def _statement(self, epoch: int, *, bell: bool) -> str:
-        """Return the one statement and its values; the driver keeps it prepared."""
+        """Return the statement and its values; the driver keeps it prepared."""
         self._sql, self._values = [], []
         sizes = [_size(record) for record in self.records]
         merged, after, before = self.merged, self.after, self.before

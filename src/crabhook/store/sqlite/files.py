@@ -203,8 +203,8 @@ def load_key(path: Path) -> bytes:
 def put(path: Path, content: bytes) -> None:
     """Write a small file so that a crash leaves the old or the new content; raises OSError.
 
-    Two may write at once, each by a file of its own: a server that takes a record over keeps the
-    head that it read and the one that it goes on from, and so may two servers on one machine.
+    Two may write at once, each by a file of its own. A server that takes a record over keeps the
+    head that it read and the head that it goes on from. Two servers on a machine may do so too.
     """
     beside = path.with_name(f"{path.name}.{token_hex(4)}.new")
     try:
@@ -234,7 +234,7 @@ def identity(path: Path) -> Identity:
 def sweep(folder: Path, name: str, older: float = 0.0) -> None:
     """Remove what a process left that was killed in `put`, before it renamed its new file.
 
-    `name` is that of the file, and may have `*`. Where others may write it too, only what is
+    `name` is the name of the file, and may have `*`. Where others may write it too, only what is
     `older` than so many seconds is removed.
     """
     before = time() - older

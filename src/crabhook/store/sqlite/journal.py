@@ -124,7 +124,7 @@ class SqliteJournal:
         return as_hash(row[0]) if row else None
 
     def commit(self, batch: interface.Batch) -> None:
-        """Write a batch; after this a kill loses none of it.
+        """Write a batch; after this a kill loses nothing.
 
         Raises GoneError where the database was deleted: what is written to such a file is lost.
         """
@@ -220,7 +220,7 @@ READ_MS = 2000  # wait for a lock; only an opening server holds it, for a moment
 
 
 class SqliteHistory(AbstractContextManager["SqliteHistory"]):
-    """A view of the record in `folder`; raises a StoreError without a readable one."""
+    """A view of the record in `folder`; raises a StoreError if it is not readable."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / files.DATABASE

@@ -1,8 +1,8 @@
 """The tables of the SQLite database, and rows outside the record.
 
 `steps` create the tables. A released step never changes: an older database takes its missing steps
-in one transaction, and a newer one is refused. Waiting and answered requests are not in the chain:
-they are wiped after minutes.
+in a single transaction, and a newer database is refused. Waiting and answered requests are not in
+the chain: they are wiped after minutes.
 """
 
 import re
@@ -44,7 +44,7 @@ def migrate(connection: sqlite3.Connection, steps: Sequence[str] = STEPS) -> Non
 
 
 def check(connection: sqlite3.Connection, steps: Sequence[str] = STEPS) -> int:
-    """Return the version of our database, if it is not too new; 0 for an empty one."""
+    """Return the version of our database, if it is not too new; 0 for an empty database."""
     application = int(connection.execute("PRAGMA application_id").fetchone()[0])
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
     tables = int(connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0])
