@@ -1,12 +1,11 @@
 """The thin client: an island that costs about what starting Python costs.
 
-It imports nothing of the house, and of the standard library only what a bare
-interpreter has loaded already, with one exception made here, in one place: the
-C module under `socket`, which costs a twentieth of `socket` itself.  Where a
-Python has none, the public module does the same.
+It imports nothing of the house, and of the standard library only what a bare interpreter has loaded
+already. The only exception is made here: the C module under `socket`, which costs a twentieth of
+`socket` itself. Where a Python has none, the public module does the same.
 
-Here is also what all its parts share: the options of a hook, which are parsed by hand,
-since argparse alone costs as much as starting Python, and why a request has no answer.
+Here is also what all its parts share: the options of a hook, and why a request has no answer. The
+options are parsed by hand, since argparse alone costs as much as starting Python.
 """
 
 import posix
@@ -32,8 +31,9 @@ _LONGEST_WAIT = 1e8  # seconds; a socket cannot wait much longer
 class Unanswered(Exception):  # noqa: N818 - a fact about the operator, not a fault of the program
     """There is no answer; the text says why, and `status` is the server's gRPC code, if any.
 
-    `kind` is the fault, a key of fallback.KINDS: "options", "input", "unreachable" when the server
-    never took the request, "lost" and "late" when it had, and "fault" for our own fault.
+    `kind` is the fault, a key of fallback.KINDS. Wrong options are "options", and a wrong input is
+    "input". A request is "unreachable" when the server never took it, "lost" or "late" when it had.
+    Our own fault is "fault".
     """
 
     def __init__(self, kind: str, problem: str, status: int | None = None) -> None:

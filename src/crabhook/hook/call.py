@@ -98,7 +98,7 @@ class HookCall:
         self._body = memoryview(b"\0" + len(message).to_bytes(4, "big") + message)
 
     def again(self, headers: bytes, message: bytes) -> None:
-        """Begin another call, on a new stream, after the end of this one."""
+        """Begin another call, on a new stream, after the end of this call."""
         if self._leaving:
             self.status, self.detail, self.message = UNAVAILABLE, "it is shutting down", b""
             return

@@ -3,9 +3,9 @@
 The hook parses nothing. Every fault ends in the fallback from the installation, and never in a hook
 that waits without a server.
 
-The whole way of an ordinary call is in this file, and its options are in the package itself, since
-each more file costs time at every call (docs/decisions/0001); rarely needed modules are imported
-where they are needed.
+The whole way of an ordinary call is in this file, and its options are in the package itself. Each
+more file costs time at every call (docs/decisions/0001). Rarely needed modules are imported where
+they are needed.
 """
 
 import posix
@@ -268,9 +268,9 @@ def connect(options: Options, by: float) -> "sockets.socket":
 def _check(path: bytes) -> None:
     """Refuse the default address where another user could have put a socket.
 
-    Another user's socket would answer for the operator; so the folder must be this user's alone,
-    and no link that another user can change meanwhile. The folder in /tmp is always checked,
-    whatever the environment says: an installed hook names it.
+    Another user's socket would answer for the operator. So the folder must be this user's alone,
+    and no link that another user can change meanwhile. The folder in /tmp is always checked, in any
+    environment: an installed hook names it.
     """
     folder, _, _ = path.rpartition(b"/")
     if folder not in (own_folder(), open_folder()):

@@ -1,7 +1,7 @@
 """A list of servers, one of which leads: the hook asks one after another, with the same ticket.
 
-The ticket makes this safe: the servers share a record, which has one answer for each ticket, so the
-hook may ask the next server as soon as the last one is silent. One token and one file of
+The ticket makes this safe: the servers share a record with a single answer for each ticket. So the
+hook may ask the next server as soon as the server before is silent. One token and one file of
 certificates count for the whole list, and go to no address outside it. Imported for a list alone.
 """
 
@@ -24,7 +24,7 @@ from crabhook.hook.client import HookRequest, carry, connect
 from crabhook.hook.wire import MalformedBytes, printable
 
 ASK_INSTEAD = b"crabhook-leader"
-"""The trailing metadata in which a server names the one to ask instead, with its refusal."""
+"""The trailing metadata in which a server names another to ask instead, with its refusal."""
 
 # Seconds to a server's first bytes, in the first round and in later ones.
 _GREETED_WITHIN = (1.5, 5.0)
@@ -71,7 +71,7 @@ class _SilentError(ConnectionError):
 
 
 class _PingedCall(HookCall):
-    """A call that knows when the server last sent bytes, and which other one it named."""
+    """A call that knows when the server last sent bytes, and which other server it named."""
 
     def __init__(self, headers: bytes, message: bytes) -> None:
         super().__init__(headers, message)
@@ -94,11 +94,11 @@ class _PingedCall(HookCall):
 class Failover:
     """A request to the servers of a list, until one of them answers.
 
-    A round asks each server once: in the list's order, but first the one that a refusal named.
+    A round asks each server once: in the list's order, but first the server that a refusal named.
     Before a server has taken the request, further rounds need a server that answers and does not
-    lead, and end after `_NEW_PATIENCE`, so that the agent does not wait in vain; where no server
-    can write the record, there is no further round. Once a server has taken the request, rounds go
-    on for the time of `--reconnect`, as with a single server.
+    lead. They end after `_NEW_PATIENCE`, so that the agent does not wait for nothing. Where no
+    server can write the record, there is no further round. Once a server has taken the request,
+    rounds go on for the time of `--reconnect`, as with a single server.
     """
 
     def __init__(self, request: HookRequest, payload: bytes, end: float) -> None:

@@ -1,8 +1,8 @@
 """The reply to the agent without a server's answer, and the help text: imported only then.
 
-Three wishes: `pass` says nothing, so that the agent goes by its own rules; `ask` makes the agent
-ask its user; `deny` denies. An event that a denial would block or repeat, as it would Stop, is
-passed whatever the wish.
+There are three wishes. `pass` says nothing, so that the agent goes by its own rules. `ask` makes
+the agent ask its user. `deny` denies. An event that a denial would block or repeat, as it would
+Stop, is passed at every wish.
 """
 
 from crabhook.hook import Options, Unanswered

@@ -117,7 +117,7 @@ def _need_loopback(host: str) -> None:
 
 
 def _connect_first(addresses: "list[AddressInfo]", by: float) -> "sockets.socket":
-    """Return a connection to the first address, in the resolver's order, that takes one."""
+    """Return a connection to the first address, in the resolver's order, that accepts it."""
     problem: OSError = TimeoutError("no answer in time")
     for family, kind, protocol, _, address in addresses:
         left = by - monotonic()

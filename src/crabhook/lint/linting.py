@@ -168,7 +168,7 @@ class _Linter:
         return self._report
 
     def _hook(self, file: discover.File, script: HookScript) -> Hook:
-        """Return a script with what is known of who runs it."""
+        """Return a script with the agents and events that run it, as far as known."""
         registered = [
             (setup.configuration.protocol, run.handler.event)
             for _, setup in self._setups
@@ -207,7 +207,7 @@ def _shown(path: Path, beside: Path) -> Path:
 
 
 def _spoken(script: HookScript) -> Protocol | None:
-    """Return the one agent whose words a script uses; None for none or several."""
+    """Return the only agent whose words a script uses; None for none or several."""
     spoken = [protocol for protocol in protocols().values() if protocol.spoken & script.words]
     return spoken[0] if len(spoken) == 1 else None
 

@@ -1,4 +1,4 @@
-"""A hook script as facts, in whatever language.
+"""A hook script as facts, in any language.
 
 A JSON value in it is a `ValueShape`: as much as the script's text tells.
 

@@ -92,7 +92,7 @@ class ShellCommand:
     around: _Around
 
     def earlier(self, *, enclosing: bool = True) -> Iterator["ShellCommand"]:
-        """Yield commands that surely ran before it, nearest first; `enclosing`: outer ones too."""
+        """Yield commands that surely ran before it, nearest first; if `enclosing`, outer too."""
         command = self.around.before
         for _ in range(MAX_EARLIER):
             if command is None or not (enclosing or command.around.block == self.around.block):
@@ -155,7 +155,7 @@ class ShellTree:
     def _take_in(
         self, node: Node, children: Sequence[Node], around: _Around, depth: int
     ) -> ShellCommand | None:
-        """Read a node's children; return the first one's command, if only redirected."""
+        """Read a node's children; return the command of the first, if only redirected."""
         inner = replace(around, block=node.id) if node.type in _BLOCKS else around
         first = None
         for number, child in enumerate(children):

@@ -1,4 +1,4 @@
-"""The agents, each a folder; bytes to model and model to bytes; no I/O.
+"""The agents, each a folder: bytes to model and model to bytes, without I/O.
 
 `interface.py` says what each agent's folder has; they do not know each other. One line of `AGENTS`
 registers an agent, and everything else finds it in `PLATFORMS`.

@@ -37,7 +37,7 @@ class Reads:
 class Protocol:
     """What one agent reads in its configuration and from its hooks: its `protocol.toml`.
 
-    Claude Code's and Gemini CLI's files explain the keys; `nested` ones are read in
+    Claude Code's and Gemini CLI's files explain the keys; `nested` keys are read in
     hookSpecificOutput alone.
     """
 

@@ -264,17 +264,17 @@ class Unseen:
 class HookSetup:
     """How crabhook is installed into one agent, and what the doctor has to know of it.
 
-    `stances`: those it can be hooked in, the usual one first, and what each means there.
+    `stances`: those it can be hooked in, the usual stance first, and what each means there.
     `groups`, `path` and `switches` say what is written, where, and which settings there keep it
-    from running; `overridden` says which of them leave managed hooks running, and `troubles`
-    which other files do.  `unreachable`: what happens without a server.  `cautions`: what else
-    its user has to know.  `transports`: the ways its hooks can go, the usual one first; `owns`
-    knows an entry of ours that is no command.  `versions`: those that conformance was shown for.
-    `above`: the machine's settings, which count first.  `beside`: a file that has a say, too,
-    and `switch`: how a trouble there begins that switches every hook off.  `once`: hooks that
-    are the same in two files run once.  `permitted` says whether its user has let our hooks run.
-    `unseen`: what older versions run without asking a hook.
-    `brought` yields the hooks that plugins bring, which the agent runs beside its settings' own.
+    from running; `overridden` says which of them leave managed hooks running, and `troubles` which
+    other files do. `unreachable`: what happens without a server. `cautions`: what else its user has
+    to know. `transports`: the ways its hooks can go, the usual way first; `owns` knows an entry of
+    ours that is no command. `versions`: those that conformance was shown for. `above`: the
+    machine's settings, which count first. `beside`: a file that has a say, too, and `switch`: how a
+    trouble there begins that switches every hook off. `once`: hooks that are the same in two files
+    run once. `permitted` says whether its user has let our hooks run. `unseen`: what older versions
+    run without asking a hook. `brought` yields the hooks that plugins bring, which the agent runs
+    beside its settings' own.
     """
 
     stances: Mapping[Stance, str]

@@ -33,12 +33,12 @@ class Tools:
     """What an agent calls its tools, and where it keeps what rules protect.
 
     `aliases`: its names for tools that Claude Code has, too; rules are written in Claude Code's.
-    `questions` and `plans`: the tools that ask a person.  `folder_keys`: the inputs of a command
-    that say where it runs.  `path_keys`: the input that holds a tool's path.  `loosening`: the
-    inputs by which a command asks for more than its sandbox.  `settings` and `credentials`: the
-    files that decide about its hooks, and that hold its secrets, as path patterns with blanks
-    between them; and `commands`, which change the former.  `plan_folder`: where a session keeps its
-    plan file, which the agent lets itself write unasked in the permission mode `plan_mode`.
+    `questions` and `plans`: the tools that ask a person. `folder_keys`: the inputs of a command
+    that say where it runs. `path_keys`: the input that holds a tool's path. `loosening`: the inputs
+    by which a command asks for more than its sandbox. `settings` and `credentials`: the files that
+    decide about its hooks, and that hold its secrets, as path patterns with blanks between them.
+    `commands` change the settings. `plan_folder`: where a session keeps its plan file, which the
+    agent lets itself write without asking in the permission mode `plan_mode`.
     """
 
     aliases: Mapping[str, str] = field(default_factory=dict)
@@ -200,9 +200,10 @@ class ScriptedSession:
     """How to set up and start one agent for a test, and how its scripted model speaks.
 
     `home`, given the project's folder and the model's base URL, returns the files of a user who has
-    finished every first-run dialog: a text, or members of a JSON file that may have hooks.
-    `command` comes between program and prompt, for a run in which only a hook says no. `answer` is
-    the model's, None for an unknown request. `environment` may name the base URL as {model}.
+    finished every first-run dialog. A file is a text, or members of a JSON file that may have
+    hooks. `command` comes between program and prompt, for a run in which only a hook says no.
+    `answer` is the model's, None for an unknown request. `environment` may name the base URL as
+    {model}.
     """
 
     home: Callable[[Path, str], Mapping[str, str | Mapping[str, object]]]

@@ -10,9 +10,8 @@
 
     run(no_force)
 
-A handler is given an event and returns an answer that the event makes
-(`allow`, `deny`, `ask`, `context`, `keep_going` ...), or None for no opinion.
-docs/how-to/own-hooks.md is the page to start from.
+A handler is given an event and returns an answer that the event makes, such as `allow` or `deny`,
+or None for no opinion. The page docs/how-to/own-hooks.md shows how to start.
 """
 
 from crabhook.sdk.event import Answer, Event, Platform, Reply, Unknown, Verdict

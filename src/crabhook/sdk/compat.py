@@ -1,4 +1,4 @@
-"""The hook wrapper as first specified (REQ-006); `crabhook.sdk` is the safe one.
+"""The hook wrapper as first specified (REQ-006); `crabhook.sdk` is the safe way.
 
 For hooks written to the specification. docs/how-to/own-hooks.md lists its dangers.
 """

@@ -86,18 +86,13 @@ class Verdict(StrEnum):
 class Answer(NamedTuple):
     """What the agent is told; made by the methods of the event, which offer what it can carry.
 
-    `verdict`: None decides nothing.
-    `reason`: why, or how to go on; the model reads it.
-    `context`: further words for the model.
-    `updated_input`: replaces the tool's whole input.
-    `output`: replaces what the model is shown of a tool's result.
-    `content`: a form's values, by property.
-    `permissions`: permission updates to apply with an allow, in Claude Code's words.
-    `interrupt`: a denial also ends the turn.
-    `halt`: ends the turn, for this reason, whatever the verdict.
-    `user_message`: shown to the agent's user.
-    `suppress_output`: asks the agent not to show what the hook says.
-    `specific`: what only this platform knows, in its own words.
+    `verdict`: None decides nothing. `reason`: why, or how to go on; the model reads it. `context`:
+    further words for the model. `updated_input`: replaces the tool's whole input. `output`:
+    replaces what the model is shown of a tool's result. `content`: a form's values, by property.
+    `permissions`: permission updates to apply with an allow, in Claude Code's words. `interrupt`: a
+    denial also ends the turn. `halt`: ends the turn, for this reason, at every verdict.
+    `user_message`: shown to the agent's user. `suppress_output`: asks the agent not to show what
+    the hook says. `specific`: what only this platform knows, in its own words.
     """
 
     verdict: Verdict | None = None
@@ -172,7 +167,7 @@ class Objects(_Field):
 
 
 class Anything(_Field):
-    """Whatever JSON was sent, None where there is none."""
+    """The JSON that was sent, None where there is none."""
 
     def __get__(self, event: Event, kind: type | None = None) -> Any:  # noqa: ANN401 - it is JSON
         return self._find(event)

@@ -21,7 +21,7 @@ _BLOCKS = (Verdict.DENY, Verdict.KEEP_GOING)  # an event has one of them at most
 
 
 def output(reply: WireReply) -> _Body:
-    """Return the JSON object that the reply prints, or an empty one."""
+    """Return the JSON object that the reply prints, or an empty object."""
     try:
         return parse_object(reply.stdout) if reply.stdout.strip() else {}
     except PayloadError:

@@ -194,9 +194,9 @@ def run(
     `on_error` says what a failing handler means: "pass" lets the agent go on, "deny" refuses what
     is about to happen, if possible. `platform` is the agent; by default the input tells it.
 
-    Exit codes: 0, the answer is on standard output; 1, a handler failed and the agent goes on; 2,
-    refused, the reason on standard error. Output of handlers and their programs goes to standard
-    error.
+    Code 0: the answer is on standard output. Code 1: a handler failed and the agent goes on. Code
+    2: refused, with the reason on standard error. Output of handlers and their programs goes to
+    standard error.
     """
     if sys.stdin is not None and sys.stdin.isatty():
         sys.stderr.write(_HELP)

@@ -1,8 +1,8 @@
 """The supervisor's process: standard input to a reviewer, the answer to the agent.
 
 Every way out is one of the contract's, and each is bounded in time. A session's events are counted
-on disk, under one lock, in a file that grows by a byte each, so that no write is half done. Its
-name is a hash, since an agent may send any session's id.
+on disk, under a lock, in a file that grows by a byte each. So no write is half done. Its name is a
+hash, since an agent may send any session's id.
 """
 
 import fcntl
@@ -162,7 +162,7 @@ def _main(arguments: Arguments) -> int:
 
 
 def _asked(arguments: Arguments, deadline: Deadline) -> Event:
-    """Return the hook's input; without a usable one, a named session's stop."""
+    """Return the hook's input; without usable input, a named session's stop."""
     try:
         return read(_standard_input(deadline))
     except HookInputError:

@@ -248,7 +248,7 @@ def listed(names_of: Iterable[str]) -> str:
 
 
 def near_name(name: str, right_names: frozenset[str]) -> str | None:
-    """Return the known name that a wrong one was most likely meant to be."""
+    """Return the known name that a wrong name was most likely meant to be."""
     same = [right for right in sorted(right_names) if right.lower() == name.lower()]
     return next(iter(same or get_close_matches(name, sorted(right_names), 1, 0.8)), None)
 

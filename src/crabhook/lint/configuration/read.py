@@ -124,7 +124,7 @@ def _toml_item(
 
 
 def _places(text: str) -> Mapping[KeyPath, SourcePlace]:
-    """Return where tables and keys begin; inline ones have their line's place."""
+    """Return where tables and keys begin; inline tables have their line's place."""
     places: dict[KeyPath, SourcePlace] = {}
     counts: dict[KeyPath, int] = {}
     table: KeyPath = ()

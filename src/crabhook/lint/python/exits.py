@@ -95,7 +95,7 @@ def _words(tree: Tree, output: Output, node: ast.AST) -> Iterator[str]:
 def lapses(tree: Tree) -> Iterator[Remark]:
     """Yield each `except` that raises again, or after which the script ends.
 
-    An outer handler or a caller may prevent both; only sure ones are yielded.
+    An outer handler or a caller may prevent both; only sure exits are yielded.
     """
     handlers = (node for node in tree.nodes if isinstance(node, ast.ExceptHandler))
     going_on = (handler for handler in handlers if not tree.caught(handler) & _ENDS)

@@ -37,7 +37,7 @@ class ValueReader:
         self._additions = _additions(tree)
 
     def shapes(self, node: ast.expr, depth: int = 0) -> tuple[ValueShape, ...]:
-        """Return what `node` may be; at the least one value, known or not."""
+        """Return the values that `node` may be: at least one, known or not."""
         self._left -= 1
         if depth > MAX_NESTED or self._left < 0:
             return (ValueShape(self._tree.place(node)),)

@@ -145,7 +145,7 @@ class Tree:
         return tuple(expressions)
 
     def constant(self, node: ast.expr) -> object:
-        """Return the one constant that `node` comes to, or None."""
+        """Return the only constant that `node` comes to, or None."""
         values = [
             constant.value for constant in self.follow(node) if isinstance(constant, ast.Constant)
         ]

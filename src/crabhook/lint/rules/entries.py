@@ -181,7 +181,7 @@ def _too_short(setup: Setup) -> Iterator[Remark]:
 
 
 def _limit(setup: Setup, handler: Handler) -> float:
-    """Return a handler's time; on Claude Code's SessionEnd all have the longest one's."""
+    """Return a handler's time; on Claude Code's SessionEnd all have the longest time."""
     protocol, sharing = setup.protocol, [handler]
     if (protocol.name, handler.event) == ("claude", "SessionEnd"):
         sharing = [

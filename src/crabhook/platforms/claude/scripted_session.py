@@ -61,7 +61,7 @@ def _message(body: Body, turn: Turn) -> dict[str, Any]:
 
 
 def _events(message: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield a whole message, which has one block, as the events of a stream."""
+    """Yield a whole message of a single block as the events of a stream."""
     (block,) = message["content"]
     start, delta = {**block, "text": ""}, {"type": "text_delta", "text": block.get("text")}
     if block["type"] == "tool_use":

@@ -85,7 +85,7 @@ def settings_path(scope: SettingsScope, project: Path, environment: Mapping[str,
 
 
 def endpoint(text: str) -> str:
-    """Return a server's URL for hooks; raises InstallError for a wrong one.
+    """Return a server's URL for hooks; raises InstallError for a wrong URL.
 
     Its own result stays the same.
     """
@@ -247,7 +247,7 @@ def _installed(around: Around, plugins: Path, name: str) -> Iterator[Path]:
 
 
 def _hooks_of(around: Around, root: Path, name: str) -> Iterator[PluginFile]:
-    """Yield a plugin's hook files: the usual one, and its manifest's."""
+    """Yield a plugin's hook files: the usual file, and its manifest's."""
     without = shlex.join(["claude", "plugin", "disable", name])
     yield PluginFile(root / _USUAL, without)
     more = around.object_in(root / _MANIFEST).get("hooks")

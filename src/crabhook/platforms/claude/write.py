@@ -127,7 +127,7 @@ def outcome(event: Event) -> str:
 def compared(tool: ToolCall) -> Mapping[str, Value] | None:
     """Return what of a call's input must be the same when it runs, by name; None for all of it.
 
-    The agent adds answers to questions; and a plan is the file's, whatever the input says.
+    The agent adds answers to questions, and it takes a plan from the file, not from the input.
     """
     if tool.name == events.PLAN_TOOL:
         return {}
@@ -240,9 +240,9 @@ def _is_as_asked(tool: ToolCall | None, updated: common.Body) -> bool:
 def _updated_input(event: Event, decision: Decision) -> common.Body | None:
     """Return the input to send back: the operator's, or with any other allow the call's own.
 
-    Of several rewriting hooks the last one wins (seen with 2.1.330), so an allow without input
-    would approve another hook's change. Not sent are questions without answers, which would count
-    as unanswered, and too large inputs.
+    Of several rewriting hooks the last wins (seen with 2.1.330), so an allow without input would
+    approve another hook's change. Not sent are questions without answers, which would count as
+    unanswered, and too large inputs.
     """
     if decision.updated_input is not None:
         return dict(decision.updated_input)
@@ -256,7 +256,7 @@ def _updated_input(event: Event, decision: Decision) -> common.Body | None:
 
 
 def body(reply: Reply) -> bytes:
-    """Return a reply as the body that answers an HTTP hook; an empty one is no opinion."""
+    """Return a reply as the body that answers an HTTP hook; an empty body is no opinion."""
     output = dict(reply.output or {})
     if reply.exit_code == BLOCKED:
         output |= {"decision": "block", "reason": reply.stderr.strip()}

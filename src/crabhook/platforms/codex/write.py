@@ -185,7 +185,7 @@ def _way(event: Event, decision: Decision) -> events.Way:
 
 
 def _asks_for(event: Event, decision: Decision) -> bool:
-    """Whether the request has the allowed input, whatever it was before."""
+    """Whether the request has the allowed input, with any input before."""
     return event.tool is not None and canonical(event.tool.bare) == canonical(
         dict(decision.updated_input or {})
     )

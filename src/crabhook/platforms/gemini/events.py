@@ -1,6 +1,6 @@
 """The 11 events of Gemini CLI (0.61), one row each, as on the protocol's page.
 
-Other events get an empty object at once: a denial of an unknown one could mean anything.
+Other events get an empty object at once: a denial of an unknown event could mean anything.
 """
 
 from collections.abc import Mapping, Sequence

@@ -125,7 +125,7 @@ class Fillable(Event):
 class _Call(Event):
     """One call of a tool.
 
-    `tool_name` is the agent's name, `tool` the common one (see `crabhook.sdk.event.COMMON`).
+    `tool_name` is the agent's name, `tool` the common name (see `crabhook.sdk.event.COMMON`).
     `tool_input` is empty if the agent sent no object.
     """
 

@@ -105,7 +105,7 @@ class InstructionsLoaded(Event):
 
 
 class CwdChanged(Event):
-    """The session's folder is another one (Claude Code)."""
+    """The session's folder has changed (Claude Code)."""
 
     old_cwd = Text("old_cwd")
     new_cwd = Text("new_cwd")
@@ -132,7 +132,7 @@ class WorktreeCreate(Event):
 
 
 class WorktreeRemove(Event):
-    """A worktree is to be removed (Claude Code)."""
+    """A worktree will be removed (Claude Code)."""
 
     worktree_path = Text("worktree_path")
 
