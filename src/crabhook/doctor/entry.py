@@ -118,7 +118,7 @@ class HookEntry:
         }.get(reach, True)
 
     def given(self, option: str) -> str | None:
-        """Return the value of a client's option; the last one counts."""
+        """Return the value of a client's option; the last value counts."""
         value_of = None
         for place, word in enumerate(self.arguments):
             name, equals, value = word.partition("=")

@@ -28,7 +28,7 @@ MOST_PLUGINS = 500  # that are looked at
 class DoctorTask:
     """The doctor's task.
 
-    `agent`: one agent, None for all here; `program`: its program, None for the one on PATH.
+    `agent`: one agent, None for all here; `program`: its program, None for the program on PATH.
     `project`: whose settings and rules count. `quick`: fewer and faster checks. `trusting`:
     programs and servers in the project's settings may be used.
     """
@@ -62,7 +62,7 @@ class Case:
     """One agent on this machine.
 
     `program`: its program, if found. `wanted`: the user asked for it, or no agent is hooked and
-    this one could be. `brought`: its plugins' files, only their hooks.
+    this agent could be. `brought`: its plugins' files, only their hooks.
     """
 
     agent: Platform
@@ -101,7 +101,7 @@ class Case:
 
     @cached_property
     def entries(self) -> tuple[HookEntry, ...]:
-        """All our entries of all settings, deciding ones first."""
+        """All our entries of all settings, those that decide first."""
         entries = [entry for settings in self.hooked for entry in settings.ours]
         return tuple(sorted(entries, key=lambda entry: entry.event not in self.agent.decided))
 
@@ -220,7 +220,7 @@ def places(
 
 
 def read(path: Path, scope: SettingsScope | None) -> InspectedSettings:
-    """Read a settings file; one that is not there holds nothing."""
+    """Read a settings file; a missing file holds nothing."""
     modules = tuple[str, ...]()
     try:
         text = settings_file.read(path).text

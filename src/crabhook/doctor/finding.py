@@ -148,7 +148,7 @@ _LINE = re.compile(r"\bline (\d+)")
 def crabhook_command(*words: str, as_root: bool = False) -> str:
     """Return a command of crabhook's; `as_root`: it writes what only root may.
 
-    By module, where crabhook is not on PATH, or root has another one.
+    By module, where crabhook is not on PATH, or root has another crabhook.
     """
     if as_root and os.geteuid():
         return shlex.join(["sudo", sys.executable, "-m", "crabhook", *words])

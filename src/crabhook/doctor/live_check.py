@@ -1,7 +1,7 @@
 """The proof: the real agent does what our server allows, and not what it denies.
 
-It runs in its own folder, with its own home, rules, server and hooks, and with a scripted model
-that has two commands run in turn.
+It runs in its own folder, with its own home, rules, server and hooks. A scripted model has two
+commands run in turn.
 """
 
 import json
@@ -215,7 +215,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def prove(case: Case) -> Finding:
-    """Start the agent and see: an allowed call happens, a denied one does not, and it hears why."""
+    """Start the agent and see that an allowed call happens, a denied call not, and it hears why."""
     return replace(_proven(case), agent=case.agent.name)
 
 

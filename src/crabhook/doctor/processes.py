@@ -1,8 +1,8 @@
 """What runs beside us: programs, which are started for a look, and servers, which are knocked at.
 
-A program is bounded in time, and gone afterwards with all it started.  How long a hook call takes
-is measured beside the bare start of the interpreter that runs it: both in turn, so that other work
-of the machine meets both alike.
+A program is bounded in time, and gone afterwards with all it started. How long a hook call takes is
+measured beside the bare start of the interpreter that runs it. Both are measured in turn, so that
+other work of the machine meets both alike.
 
 A server is asked whether it is there as a hook would ask.  By the hook's own client the request
 names a platform that no server knows.  By HTTP its body is not JSON.  A server looks at the token

@@ -88,7 +88,7 @@ def test_it_says_what_was_what_would_be_and_by_which_rule(run: Replay, rules: Pa
     assert f"in /srv/shop: was deny by you, now allow: {rules}, line 2" in shown
     assert "(the day's work)" in shown
     assert (
-        f"in /srv/other: was allow by rule {OLD}; now open: no rule speaks of git status" in shown
+        f"in /srv/other: was allow by rule {OLD}, now open: no rule speaks of git status" in shown
     )
     assert "npm run deploy  (2 times)" in shown
 

@@ -95,7 +95,7 @@ def _version(case: Case) -> str:
 
 
 def readable(case: Case) -> Iterator[Finding]:
-    """Whether the agent's settings are readable: it runs no hooks of unreadable ones."""
+    """Whether the agent's settings are readable: it runs no hooks of unreadable settings."""
     for settings in case.unreadable:
         mend = edit_command(settings.path, settings.problem)
         yield make_finding("settings.readable", "unreadable", mend, case=case, settings=settings)
@@ -212,7 +212,7 @@ def environment(case: Case) -> Iterator[Finding]:
                 "hook.environment", "moved", edit_command(path), path=path, move=move
             )
             moving.append(moved)
-    rest = f"; {several(idle)} there has no say in hooks that start as these do" if idle else ""
+    rest = f" ({several(idle)} there has no say in hooks that start as these do)" if idle else ""
     yield from moving or [make_finding("hook.environment", "fine", rest=rest)]
 
 

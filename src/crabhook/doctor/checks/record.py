@@ -126,7 +126,7 @@ def _unproven(folder: Path | None, what: str, figures: Mapping[str, int]) -> Fin
 
 
 def _verified(place: Place, folder: Path, *, quick: bool) -> tuple[Verified, int]:
-    """Verify the record, or only a long one's end; return the result and the record's size."""
+    """Verify the record, of a long record only the end; return the result and the record's size."""
     with open_history(place, folder) as history:
         ends = [*history.find(Query(last=1))]
         first = next(history.find(), None)

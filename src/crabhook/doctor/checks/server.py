@@ -60,13 +60,13 @@ def _of_several(case: Case, entry: HookEntry, servers: Sequence[str]) -> Iterato
         elif not answer.there:
             way = "beside" if lead else "silent"
             advice = "" if answer.no_token else remedy_of(answer.words)
-            fillings = {"answer": answer, "lead": " and ".join(lead), "unasked": unasked}
+            fillings = {"answer": answer, "lead": " and ".join(lead), "without_answer": unasked}
             yield make_finding("server.answers", way, advice=advice, **fillings)
         else:
             yield _there(case, server, answer, alone=False)
     if not lead and any(answer.waits for answer in answers.values()):
         yield make_finding(
-            "server.answers", "none-leads", servers=", ".join(servers), unasked=unasked
+            "server.answers", "none-leads", servers=", ".join(servers), without_answer=unasked
         )
     if len(lead) > 1:
         yield make_finding("server.answers", "apart", lead=" and ".join(lead))
@@ -97,14 +97,14 @@ def _of_its_token(case: Case, entry: HookEntry) -> tuple[str, str]:
     token, named = config.token_file(), entry.given("--token-file")
     if named and Path(named).is_relative_to(config.config_folder() / "servers"):
         return "", (
-            "this machine was let into the team, and its token does not count now: an admin lets "
-            "it in anew with `crabhook team invite NAME --machine`, where that is meant"
+            "this machine was let into the team, and its token does not count now. If it may come "
+            "in, an admin lets it in again with `crabhook team invite NAME --machine`"
         )
     another = token.is_file() and named != str(token)
     if another or not token.is_file():
         mend = case.reinstalling(entry, token_file=str(token)) if another else ""
         return mend, "the server's token file is what --token-file of `crabhook serve` names"
-    return "", f"the server began with another token than {token} holds now: end it, begin anew"
+    return "", f"the server began with another token than {token} holds now: restart it"
 
 
 def _silent(case: Case, entry: HookEntry, answer: ServerAnswer) -> Finding:
@@ -123,7 +123,7 @@ def _silent(case: Case, entry: HookEntry, answer: ServerAnswer) -> Finding:
     elif not mend:
         advice = remedy_of(answer.words)
     return make_finding(
-        "server.answers", "silent", mend, answer=answer, unasked=unasked, advice=advice
+        "server.answers", "silent", mend, answer=answer, without_answer=unasked, advice=advice
     )
 
 
@@ -261,7 +261,7 @@ def _told(case: Case, entry: HookEntry, shown: str) -> Finding:
         "entry": entry,
         "heard": heard,
         "words": words,
-        "unasked": unasked,
+        "without_answer": unasked,
         "advice": advice,
     }
     return make_finding("server.http", "refused", mend, **fillings)

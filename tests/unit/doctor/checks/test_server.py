@@ -114,7 +114,7 @@ async def test_installing_again_is_not_advised_where_it_would_change_nothing(hom
         home.install("--gate", "--token-file", str(token), server=str(port.bound[0]))
         finding = await asyncio.to_thread(home.look, answers)
     assert (finding.status, finding.mend) == (Status.FAULT, "")
-    assert "end it, begin anew" in finding.advice
+    assert "restart it" in finding.advice
 
 
 async def test_a_machine_that_was_revoked_is_to_be_invited_again(home: Home) -> None:
