@@ -1,6 +1,7 @@
 """Say what is allowed, denied and asked, and which rule decides a call."""
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
@@ -121,6 +122,11 @@ _TRUST_WORDS = {
 }
 
 
+def _folder(text: str) -> str:
+    """Return a project's folder as a rule names it: absolute, or below a home folder (`~`)."""
+    return text if text.startswith("~") else os.path.abspath(text)  # noqa: PTH100 - and without ".."
+
+
 def _add(arguments: argparse.Namespace) -> int:
     scope = RuleScope(
         **{name: tuple(getattr(arguments, name)) for name in RuleScope.__dataclass_fields__}
@@ -209,5 +215,11 @@ rules = actions(
         "push": push_rules,
         "pull": pull_rules,
     },
-    {"verdicts": [*map(str, RuleVerdict)], "moment": moment, "when": when, "count": count},
+    {
+        "verdicts": [*map(str, RuleVerdict)],
+        "folder": _folder,
+        "moment": moment,
+        "when": when,
+        "count": count,
+    },
 )

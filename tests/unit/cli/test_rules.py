@@ -57,6 +57,17 @@ def test_rules_alone_is_the_list_of_them(capsys: pytest.CaptureFixture[str]) -> 
     assert listed.count("Bash(rm *)") == 2
 
 
+@pytest.mark.parametrize(
+    ("written", "scope"),
+    [(".", "{here}"), ("lib/..", "{here}"), ("~/shop", "~/shop"), ("/srv/shop", "/srv/shop")],
+)
+def test_a_rule_of_a_project_takes_its_folder_as_a_person_writes_it(
+    written: str, scope: str, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call("add", "deny", "Bash(rm *)", "--project", written) == 0
+    assert f"project={scope.format(here=project)}" in capsys.readouterr().out
+
+
 @pytest.mark.process
 def test_a_rule_is_added_listed_and_removed_and_comments_stay(
     file: Path, capsys: pytest.CaptureFixture[str]
