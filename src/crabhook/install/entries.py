@@ -140,7 +140,7 @@ def known(agent: str | None) -> Platform:
         return PLATFORMS[agent]
     choice = ", ".join(f"{name} ({agent.title})" for name, agent in PLATFORMS.items())
     problem = f"there is no agent {agent!r}" if agent else "no agent was named"
-    raise InstallError(f"{problem}; crabhook can be installed into: {choice}")
+    raise InstallError(f"{problem}. It can be installed into: {choice}")
 
 
 def with_hooks(text: str, groups: Mapping[str, Entry]) -> str:

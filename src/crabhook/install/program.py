@@ -1,7 +1,7 @@
 """The program of a hook: this interpreter, its stub, and the environment from settings.
 
 A project's settings may have an `env`. An installed hook has its server and its timeout as options,
-and its Python by an absolute path with `-I -S` and no shell, so most variables do not affect it.
+and its Python by an absolute path with `-I -S` and no shell. So most variables do not affect it.
 They do affect hooks of older versions or written by hand, and the dynamic linker.
 """
 
@@ -20,7 +20,7 @@ from crabhook.model.errors import InstallError
 # A folder in the interpreter's path -> what is wrong with writing it into settings.
 _FRAGILE = {
     "shims": "is a version manager's shim, which costs ten starts of Python at every call",
-    "archive-v0": "lies in uv's cache and may be cleared away; install crabhook for good",
+    "archive-v0": "lies in uv's cache and may be cleared away: install crabhook for good",
 }
 
 
@@ -54,7 +54,7 @@ def own_command(*words: str) -> list[str]:
 
 
 def stub() -> str:
-    """Return the absolute path of the hook's stub, `crabhook/hook/run.py`; imports none of it."""
+    """Return the absolute path of the hook's stub, `crabhook/hook/run.py`, without importing it."""
     path = _hook_folder() / "run.py"
     if not path.is_file():
         raise InstallError(f"crabhook's installation is not complete: there is no {path}")

@@ -83,7 +83,7 @@ def write(settings: SettingsFile, content: bytes, *, shared: bool = False) -> Pa
         backup = _back_up(settings)
         _replace(settings, content, shared=shared)
     except OSError as error:
-        whose = "; only root may: run this as root" if shared and os.geteuid() else ""
+        whose = " (only root may: run this as root)" if shared and os.geteuid() else ""
         raise InstallError(f"it cannot be written: {error.strerror}{whose}") from error
     return backup
 
@@ -92,7 +92,7 @@ def _refuse_changed(settings: SettingsFile) -> None:
     """Refuse if someone else, most likely the agent itself, wrote the file in between."""
     now = read(settings.path)
     if (now.content, now.target) != (settings.content, settings.target):
-        raise InstallError("it was changed by another program meanwhile; run this again")
+        raise InstallError("it was changed by another program meanwhile: run this again")
 
 
 def backups_of(path: Path) -> list[Path]:
@@ -140,8 +140,7 @@ def _replace(settings: SettingsFile, content: bytes, *, shared: bool) -> None:
 def _create(path: Path, content: bytes, like: os.stat_result | None) -> None:
     """Write a new file through to the disk, with the mode and owner of `like`.
 
-    Without `like` the file is private from its first moment, whatever the umask: it may get a
-    token.
+    Without `like` the file is private from its first moment, with any umask: it may get a token.
     """
     descriptor = os.open(path, _EXCLUSIVE, 0o600)
     try:
@@ -207,7 +206,7 @@ def plan(path: Path, edit: Callable[[str], str]) -> SettingsChange:
 
 
 def has_hooks(path: Path) -> bool:
-    """Whether the settings at `path` have hooks of ours; unreadable ones have none that run."""
+    """Whether the settings at `path` have hooks of ours; unreadable settings have none that run."""
     try:
         return count(read(path).text) > 0
     except InstallError:

@@ -1,7 +1,7 @@
 """The desk's values as the messages of operator.proto, and back.
 
 A dataclass becomes the message with the same field names; RENAMED lists exceptions. Types decide
-the rest: a text is `bytes`, an enumeration's member goes by name, a union is a `oneof` with its
+the rest. A text is `bytes`, an enumeration's member goes by name, a union is a `oneof` with its
 classes' names, and `…_json` is JSON.
 """
 

@@ -47,7 +47,7 @@ SEEN_KEPT, INPUTS_KEPT = 4096, 256
 KEPT_FROM = 32 << 10  # bytes: whatever a server may leave out
 
 _OVER: Any = grpc.aio.EOF  # type: ignore[attr-defined]
-NOT_CONNECTED = "there is no connection to the server; nothing was sent"
+NOT_CONNECTED = "there is no connection to the server: nothing was sent"
 _LOST = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED, grpc.StatusCode.DEADLINE_EXCEEDED)
 
 
@@ -294,7 +294,7 @@ class RemoteDesk:
     # Cards, whole.
 
     async def _whole(self, message: pb.Card) -> Card:
-        """Return a card with all its inputs; fetch missing ones once."""
+        """Return a card with all its inputs; fetch missing inputs once."""
         card: Card = to_value(message, Card)
         keys = [
             (leg.id, leg_message.payload_sha256)

@@ -17,7 +17,7 @@ PAYLOAD_LIMIT = 64 << 10  # bytes of an input that is sent with its card
 
 
 class Inputs:
-    """The inputs of legs, and their names: a long one becomes JSON once, for all desks.
+    """The inputs of legs, and their names: a long input becomes JSON once, for all desks.
 
     `prepare` does that beside the loop, otherwise the first use does.
     """

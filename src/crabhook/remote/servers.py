@@ -129,7 +129,7 @@ class Servers:
             self._led = hello.leader or led
             return "connected again, to a server that stands by"
         self._led = hello.leader or self.address
-        took = f"; it took up {plural(taken_up, 'request')}" if taken_up else ""
+        took = f" (it took up {plural(taken_up, 'request')})" if taken_up else ""
         if led not in ("", self._led):
             return f"another server leads now, {self._led}{took}"
         return "" if run in (b"", self._run) else f"the server was restarted{took}"

@@ -62,7 +62,7 @@ class PublicKey:
         except (IndexError, ValueError, StopIteration):
             raise SshError("it is no public key: a line as `ssh-ed25519 AAAA…` is") from None
         if kind != words[0] or kind not in _KINDS or len(blob) > LARGEST:
-            raise SshError(f"a key must be one of {', '.join(_KINDS)}; this one is {words[0]}")
+            raise SshError(f"a key must be one of {', '.join(_KINDS)}: this key is {words[0]}")
         return cls(kind, blob)
 
     def __str__(self) -> str:
@@ -101,7 +101,7 @@ class Shown:
 
 
 def shown_by(signature: bytes, message: bytes) -> Shown:
-    """Return whose signature of the message this is; raises SshError for one that is false."""
+    """Return whose signature of the message this is; raises SshError if it is false."""
     if len(signature) > LARGEST or not signature.startswith(_MAGIC):
         raise SshError("it is no SSH signature")
     if signature[len(_MAGIC) : len(_MAGIC) + 4] != _VERSION.to_bytes(4, "big"):

@@ -41,7 +41,7 @@ _LARGEST_REQUEST = 8 << 10
 
 
 class CertificateError(CrabhookError):
-    """A key, a certificate or a request for one that cannot be used."""
+    """A key, a certificate or a request for a certificate that cannot be used."""
 
 
 class WrongPassphraseError(CertificateError):
@@ -54,7 +54,7 @@ def new_key() -> Key:
 
 
 def plain(key: Key) -> bytes:
-    """Return a key as it may lie unencrypted: the server's, and one that only closes gates."""
+    """Return a key as it may lie unencrypted: the server's, and a key that only closes gates."""
     return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
 
 
@@ -64,7 +64,7 @@ def normal(passphrase: str) -> str:
 
 
 def fair(passphrase: str) -> str:
-    """Return a passphrase as any keyboard would send it; raises CertificateError for a poor one."""
+    """Return a passphrase as any keyboard would send it; raises CertificateError if it is poor."""
     sent = normal(passphrase)
     if not SHORTEST <= len(sent) <= LONGEST:
         raise CertificateError(f"a passphrase has {SHORTEST} to {LONGEST} characters")
@@ -90,7 +90,7 @@ def unsealed(text: bytes, passphrase: str) -> Key:
     envelope = _SEAL.fullmatch(text)
     cost = int(envelope[1]) if envelope else 0
     if not envelope or cost < 2 or cost & (cost - 1) or cost > _DEAREST:
-        raise CertificateError("it is no key that this version of crabhook has written")
+        raise CertificateError("this version of crabhook has not written that key")
     password = _stretched(
         normal(passphrase)[: LONGEST + 1], bytes.fromhex(envelope[2].decode()), cost
     )

@@ -128,7 +128,7 @@ class DeskKeys(NamedTuple):
 
 
 def keep_keys(config_folder: Path, keys: DeskKeys, joined: Joined, seal: Seal) -> DeskFolder:
-    """Write a device's keys over old ones; `seal` encrypts the opening key.
+    """Write a device's keys over old keys; `seal` encrypts the opening key.
 
     `DeskFolder.enter` comes last and completes the folder. Raises TeamError.
     """

@@ -41,13 +41,13 @@ def invitable(team: Team, name: str, role: Role | None, scope: Scope) -> Member:
     _check(name)
     if unknown := set(scope.kinds) - set(KINDS):
         raise ChangeError(
-            f"there is no kind {', '.join(sorted(unknown))}; known are: {', '.join(KINDS)}"
+            f"there is no kind {', '.join(sorted(unknown))}. The kinds are: {', '.join(KINDS)}"
         )
     for member in team.members:
         if _is(member, name):
             if role not in (None, member.role) or scope not in (Scope(), member.scope):
                 raise ChangeError(
-                    f"{member.name} is in the team already, as {member.role}; an invitation adds a "
+                    f"{member.name} is in the team already, as {member.role}. An invitation adds a "
                     "device and changes no role: revoke the person first"
                 )
             return member
@@ -55,7 +55,7 @@ def invitable(team: Team, name: str, role: Role | None, scope: Scope) -> Member:
 
 
 def with_device(team: Team, member: Member, device: Device) -> Team:
-    """Add a device to a person, who comes into the team with the first one."""
+    """Add a device to a person, who comes into the team with the first device."""
     member = _in_team(team, member)
     named = replace(device, name=_free_name(member, device.name))
     return _with(team, replace(member, devices=(*member.devices, named)))
@@ -224,14 +224,14 @@ def with_attempt(team: Team, what: str, at: int) -> Team:
 
 
 def refusals(before: Team, after: Team) -> Iterator[str]:
-    """Say which attempts to come into the team were refused from one version to a later one."""
+    """Say which attempts to come into the team were refused from one version to a later version."""
     for attempt in after.attempts:
         if attempt not in before.attempts:
             yield f"somebody was not let into the team: {attempt.what}"
 
 
 def news(before: Team, after: Team) -> Iterator[str]:
-    """Say what has changed from one version to a later one, a line each, for feed and record."""
+    """Say what has changed from one version to a later, a line each, for feed and record."""
     devices_before = {device.id: device for member in before.members for device in member.devices}
     for member in after.members:
         for device in member.devices:

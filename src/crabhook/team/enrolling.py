@@ -1,4 +1,4 @@
-"""The inviting end: the service of one invitation, which admits one client.
+"""The inviting end: the service of an invitation, for a single client.
 
 Anybody may reach the port. A client must prove the secret, and a person must compare the words.
 """
@@ -36,8 +36,8 @@ _Code = grpc.StatusCode
 class Inviting:
     """The purpose of an invitation, and its callbacks.
 
-    `check` raises CrabhookError for a key that cannot be used; `compare` asks a person if the
-    device shows these words; `grant` changes the team, once, and returns what the other end gets.
+    `check` raises CrabhookError for a key that cannot be used. `compare` asks a person if the
+    device shows these words. `grant` changes the team, once, and returns what the other end gets.
     `tell` hears of refused attempts.
     """
 
@@ -135,7 +135,7 @@ class JoinPort(EnrolServiceServicer):
             self._end(f"{error}; nobody joined")
             await context.abort(_Code.FAILED_PRECONDITION, f"the other end said: {error}")
         except asyncio.CancelledError:
-            self._end("the other end hung up before the words were compared; nobody joined")
+            self._end("the other end hung up before the words were compared: nobody joined")
             raise
         if not self.over.done():
             self.over.set_result(joined)
@@ -165,7 +165,7 @@ class JoinPort(EnrolServiceServicer):
 
 
 SECOND_TIME = "somebody came with the invitation a second time: refused"
-NOT_THE_SAME = "the words were not said to be the same: nobody joined.  Invite anew"
+NOT_THE_SAME = "the words were not said to be the same: nobody joined. Invite again"
 
 
 def wrong_secret(number: int) -> str:

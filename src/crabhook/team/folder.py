@@ -79,8 +79,8 @@ def founding(folder: Folder) -> Iterator[Folder]:
     """
     if folder.exists:
         raise TeamError(
-            f"there is a team already in {folder.path}; nothing was changed.  `crabhook team "
-            "invite NAME` lets a person in, `crabhook team names HOST` names its server anew"
+            f"there is a team already in {folder.path}: nothing was changed.  `crabhook team "
+            "invite NAME` lets a person in. `crabhook team names HOST` gives its server other names"
         )
     above = folder.path.parent
     with raising_team_error(above, "written"):

@@ -41,7 +41,7 @@ _WORDS = tables(__file__, "words")["words"].split()
 
 
 class InvitationError(CrabhookError):
-    """A line that is no invitation, or one that leads nowhere any more."""
+    """A line that is no invitation, or an invitation that leads nowhere any more."""
 
 
 class Joins(IntEnum):
@@ -92,9 +92,9 @@ class Invitation:
             packed = b""
         packed, check = packed[:-_CHECK], packed[-_CHECK:]
         if len(packed) != 1 + _PIN + _TEAM + _SECRET or _check(packed) != check:
-            raise InvitationError("a letter of the invitation is missing or wrong: copy it anew")
+            raise InvitationError("a letter of the invitation is missing or wrong: copy it again")
         if packed[0] != _VERSION:
-            raise InvitationError("the invitation is a newer crabhook's: update this one")
+            raise InvitationError("the invitation is from a newer crabhook: update crabhook here")
         pin, rest = packed[1 : 1 + _PIN], packed[1 + _PIN :]
         host = parts[2].removeprefix("[").removesuffix("]")
         return cls(host, int(parts[3]), pin, rest[:_TEAM], rest[_TEAM:])
@@ -220,7 +220,7 @@ def _line(invitation: Invitation) -> ssl.SSLSocket:
         why = error.strerror or error
         raise JoinError(
             f"nobody listens at {where} ({why}): an invitation lasts 15 "
-            "minutes, and the one who invited has to wait for you; is a firewall in between?"
+            "minutes, and the inviting command must still run. Is a firewall in between?"
         ) from error
     try:
         line = context.wrap_socket(bare)
@@ -229,7 +229,7 @@ def _line(invitation: Invitation) -> ssl.SSLSocket:
         raise JoinError(f"no TLS came about with {where}: {error}") from error
     if pin_of(line.getpeercert(binary_form=True) or b"") != invitation.pin:
         line.close()
-        raise JoinError(f"the program at {where} is not the one that the invitation is from")
+        raise JoinError(f"the invitation is not from the program at {where}")
     return line
 
 
@@ -254,7 +254,7 @@ def _answer(line: ssl.SSLSocket, call: HookCall, by: float, fields: int) -> Sequ
             if key & 7 == _BYTES:
                 values[key >> 3] = value
     except TimeoutError:
-        raise JoinError("the other end did not answer in time; nothing was changed") from None
+        raise JoinError("the other end did not answer in time: nothing was changed") from None
     except (OSError, MalformedBytes) as error:
         raise JoinError(f"the connection to the other end was lost: {error}") from error
     if call.status != OK:
@@ -263,4 +263,4 @@ def _answer(line: ssl.SSLSocket, call: HookCall, by: float, fields: int) -> Sequ
     return [values[number] for number in range(1, fields + 1)]
 
 
-_GONE: Final = "the other end ended the invitation; nothing was changed"
+_GONE: Final = "the other end ended the invitation: nothing was changed"

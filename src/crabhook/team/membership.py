@@ -243,7 +243,7 @@ Identified: TypeAlias = Principal | TeamRefusal
 # A person who is revoked leaves no device behind by which the two cases could be told apart.
 NOT_IN_TEAM = TeamRefusal(
     "this certificate is of no device in the team: its person was revoked, or it is from a team "
-    "file that was lost; ask for an invitation"
+    "file that was lost. Ask for an invitation"
 )
 NO_PASSKEY = TeamRefusal(
     "this passkey is of nobody in the team: its person was revoked, or it was never enrolled.  Ask "
@@ -256,7 +256,7 @@ class Team:
     """The whole team at one version of its file.
 
     `id` is the fingerprint of its certificate authority. `names`: the names and addresses in the
-    server's certificate; invitations use the first. `attempts`: the last refused ones, for the
+    server's certificate; invitations use the first. `attempts`: the last refused attempts, for the
     server's record.
     """
 
@@ -320,8 +320,8 @@ class Team:
             return TeamRefusal(f"only {_a(needed)} can {permission}, and {who}")
         if principal.closing and permission not in CLOSING:
             return ClosedKey(
-                f"this key of {principal.name}'s may look and close, as by deny, hold and stop: "
-                f"to {permission}, open the desk with its passphrase, or sign with a trusted key"
+                f"this key of {principal.name}'s may look and close, as by deny, hold and stop. "
+                f"To {permission}, open the desk with its passphrase, or sign with a trusted key"
             )
         if principal.scope.everything or (target is None and permission in _VIEWS):
             return None

@@ -40,7 +40,7 @@ def found_team(
     Raises TeamError if there is one, CertificateError for a poor passphrase or name.
     """
     if folder.exists:
-        raise TeamError(f"there is a team already in {folder.path}; nothing was changed")
+        raise TeamError(f"there is a team already in {folder.path}: nothing was changed")
     authority = certificates.Authority.new(name, now)
     key = seal(authority.key)
     team = membership.Team(membership.fingerprint_of(authority.certificate), name, 1, names=names)
@@ -100,7 +100,7 @@ def change(
 
 
 def take(folder: Folder, content: bytes) -> None:
-    """Replace the file by a newer version; an older one changes nothing.
+    """Replace the file by a newer version; an older version changes nothing.
 
     A change of the team here goes first, so try again. Raises TeamError for a version that this
     team's authority has not signed.
@@ -139,7 +139,7 @@ def read_team(content: bytes, authority: bytes) -> membership.Team:
     if kind is None:
         raise TeamError("the team file is not what crabhook writes")
     if int(kind[1]) > FORMAT:
-        raise TeamError("the team file was written by a newer crabhook: update this one")
+        raise TeamError("the team file was written by a newer crabhook: update crabhook here")
     body = content[kind.end() :]
     try:
         signature = base64.b64decode(kind[2], validate=True)
@@ -195,13 +195,13 @@ def team_in(folder: Folder) -> membership.Team:
 class TeamReader:
     """The present team, for a server: each use looks at the file.
 
-    `warn` hears of persons, devices and machines that come or go, and as an alarm of failed
+    `warn` hears of persons, devices and machines that come or go. As an alarm it hears of failed
     attempts to join and of a file that cannot be used.
 
-    The authority is that of the server's start. With an unusable or outdated file nobody may do
-    anything: silence opens no gate.
+    The authority is the team's authority at the server's start. With an unusable or outdated file
+    nobody may do anything: silence opens no gate.
 
-    `shared`: the record of servers that share one team; the file is then a copy.
+    `shared`: the record of servers that share a team; the file is then a copy.
     """
 
     def __init__(self, folder: Folder) -> None:
@@ -279,7 +279,7 @@ class TeamReader:
         ):
             return membership.TeamRefusal(
                 f"the team file is version {team.version}, and version {self._newest} was here "
-                "before: somebody put an older one in its place"
+                "before: somebody put an older file in its place"
             )
         newer = team.version > self._newest
         self._newest, self._digest = team.version, digest
@@ -297,7 +297,7 @@ class TeamReader:
         except OSError as error:
             self._unnoted = (
                 f"{self.folder.newest} cannot be written ({error.strerror}): after a restart, "
-                "an older team file in the place of this one would not be noticed"
+                "an older team file in its place would not be noticed"
             )
         else:
             self._unnoted = ""

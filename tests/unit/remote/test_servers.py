@@ -211,7 +211,7 @@ async def test_a_desk_says_that_another_server_leads_and_what_it_took_up() -> No
         other.store, other.leader, other.waiting = b"t", "b.example:7444", (TAKEN_UP,)
         await one.end()
         await until(lambda: other.watches and desk.attached.is_set())
-        assert heard(desk) == ["another server leads now, b.example:7444; it took up 1 request"]
+        assert heard(desk) == ["another server leads now, b.example:7444 (it took up 1 request)"]
 
 
 async def test_a_desk_at_a_standby_says_so_when_that_one_leads() -> None:

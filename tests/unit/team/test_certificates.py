@@ -51,7 +51,7 @@ def test_a_key_of_another_make_or_of_a_cost_not_ours_is_refused(
     change: tuple[bytes, bytes],
 ) -> None:
     text = sealed(new_key(), RIGHT, cost=CHEAP).replace(*change, 1)
-    with pytest.raises(CertificateError, match="no key that this version"):
+    with pytest.raises(CertificateError, match="has not written that key"):
         unsealed(text, RIGHT)
 
 

@@ -136,7 +136,7 @@ def test_a_file_put_back_to_an_older_one_lets_nobody_do_anything(ours: Founded) 
     ours.revoke("ann")
     in_force(reader)
     ours.folder.team.write_bytes(older)
-    assert "somebody put an older one in its place" in refusal(reader)
+    assert "somebody put an older file in its place" in refusal(reader)
     with pytest.raises(TeamError, match="version 2, and version 3 was here before"):
         ours.reader()  # a server that begins anew knows it too
 
@@ -145,7 +145,7 @@ def test_another_file_of_the_same_version_is_no_newer_one(ours: Founded) -> None
     reader = ours.reader()
     other = replace(in_force(reader), name="other")
     ours.folder.team.write_bytes(written(other, ours.authority))
-    assert "older one" in refusal(reader)
+    assert "older file" in refusal(reader)
 
 
 @pytest.mark.parametrize(
@@ -235,7 +235,7 @@ def test_while_the_note_cannot_be_written_who_was_revoked_is_out_and_the_rest_go
         team = in_force(reader)
         assert isinstance(allowed(team, ann[0], NOW), Principal)
         assert "was revoked" in str(allowed(team, bob[0], NOW))
-        assert "an older team file in the place of this one" in reader.trouble
+        assert "an older team file in its place" in reader.trouble
     assert not alarms
     ours.folder.newest.rmdir()
     in_force(reader)

@@ -123,7 +123,7 @@ async def test_a_trusted_key_that_needs_a_person_opens_where_the_closing_key_alo
         shown = attempt.signed(signer, request)
         assert "is no key of ann's" in await sent(port, request, shown)
         trust(port, signer, confirmed=not kind.startswith("sk-"))
-        assert "to allow, open the desk" in await sent(port, request, b"")
+        assert "To allow, open the desk" in await sent(port, request, b"")
         assert not await sent(port, request, shown)
     assert len(server.decided) == 1
     ended = server.card(1)
@@ -144,8 +144,8 @@ OTHERS: list[tuple[str, str]] = [
     ("unconfirmed", "signs without a person"),
     ("of another person", "is no key of ann's"),
     ("distrusted", "is no key of ann's"),
-    ("nan", "to allow, open the desk"),
-    ("noise", "to allow, open the desk"),
+    ("nan", "To allow, open the desk"),
+    ("noise", "To allow, open the desk"),
     ("long", "is no SSH signature"),
     ("none", "is no SSH signature"),
 ]

@@ -161,7 +161,7 @@ async def test_a_command_is_done_in_the_name_of_its_caller(house: House) -> None
     ("who", "command", "words"),
     [
         ("vic", decide(), "only a decider can allow, and vic is a viewer"),
-        ("dee, closing", decide(), "to allow, open the desk with its passphrase"),
+        ("dee, closing", decide(), "To allow, open the desk with its passphrase"),
         ("dee", GiveOrder(Order(OrderKind.ALLOW_ALL), id="x"), "only an admin can"),
         ("sam", GiveOrder(Order(OrderKind.HOLD_ALL), id="x"), "sam is limited to projects /shop"),
         ("eve", decide(), "of no device in the team"),
