@@ -82,7 +82,8 @@ async def connected(target: Address, name: str = "") -> Streams:
     """Connect; at a Unix socket with a full queue, try again a little later.
 
     The listener at a Unix socket sees our end as `name` in the socket's folder, if there is a name.
-    asyncio itself takes the kernel's EAGAIN of a full queue for a connection in progress.
+    The module asyncio itself takes the kernel's EAGAIN of a full queue for a connection in
+    progress.
     """
     if isinstance(target, TcpAddress):
         return await asyncio.open_connection(target.host, target.port)

@@ -162,7 +162,7 @@ LOOK_EVERY = 1.0  # seconds
 
 
 class SocketWatch:
-    """Watches the sockets at `paths`, and reports replaced ones.
+    """Watches the sockets at `paths`, and reports replaced sockets.
 
     Another program of the server's own user can replace our socket, and allow calls that no
     operator saw; only this watch notices that (SECURITY.md).
@@ -189,7 +189,7 @@ class SocketWatch:
         return news
 
     def renew(self, path: Path) -> None:
-        """Know a socket that this server has just bound anew."""
+        """Know a socket that this server has just bound again."""
         if path in self._known:
             self._known[path] = identity(path)
 

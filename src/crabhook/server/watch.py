@@ -2,7 +2,7 @@
 
 A listener may end, or fall silent, while the process lives on. Hooks then go on by their agents'
 rules, and the operator sees an empty screen. So a listener that does not answer is an alarm, and it
-is opened anew.
+is opened again.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ class Heard(Enum):
 
 
 class Watched(Protocol):
-    """A listener that can be called and opened anew."""
+    """A listener that can be called and opened again."""
 
     @property
     def name(self) -> str:
@@ -69,7 +69,7 @@ class AsyncioListener:
         return not self._closing and self._server is not None and not self._server.is_serving()
 
     def stop_accepting(self) -> None:
-        """Accept no more connections until it is opened anew."""
+        """Accept no more connections until it is opened again."""
         if self._server is not None:
             self._server.close()
 
@@ -87,8 +87,8 @@ class AsyncioListener:
 class ListenerWatch:
     """Calls each listener once a second.
 
-    `warn` shows and records an incident, and `opened_anew` counts one. `renewed` hears of each
-    address that is bound anew, and `give_up` ends the server with an error.
+    `warn` shows and records an incident, and `opened_anew` counts it. `renewed` hears of each
+    address that is bound again, and `give_up` ends the server with an error.
     """
 
     def __init__(self) -> None:
@@ -144,7 +144,7 @@ class ListenerWatch:
                     return
             else:
                 self.opened_anew()
-                self.warn(f"{listener.name} was opened anew: {listener.clients} can connect again")
+                self.warn(f"{listener.name} was opened again: {listener.clients} can connect again")
 
     def _tell(self, listener: Watched, heard: Heard) -> None:
         """Report a change of what a listener does."""
@@ -166,13 +166,13 @@ _WRONG = {
     Heard.NO_PLACE: (
         "{clients} ARE TURNED AWAY: {name} has no place left; see who connects (ss -tp)"
     ),
-    Heard.SILENT: "{clients} CANNOT CONNECT: {name} does not answer, and is opened anew",
-    Heard.ENDED: "{clients} CANNOT CONNECT: {name} has ended, and is opened anew",
+    Heard.SILENT: "{clients} CANNOT CONNECT: {name} does not answer, and is opened again",
+    Heard.ENDED: "{clients} CANNOT CONNECT: {name} has ended, and is opened again",
 }
 
 
 async def _heard(listener: Watched) -> Heard:
-    """Call a listener; one that takes others' calls meanwhile does answer."""
+    """Call a listener; a listener that takes others' calls meanwhile does answer."""
     if listener.ended:
         return Heard.ENDED
     taken = listener.taken

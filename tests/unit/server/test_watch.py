@@ -142,7 +142,7 @@ async def test_a_listener_that_ended_is_an_alarm_and_is_open_again_by_itself(
             assert Health(kept.runner).serving
             if isinstance(address, UnixAddress):
                 assert address.path.stat().st_mode & 0o777 == 0o600
-    assert [text for text in kept.warned if "opened anew: " in text]
+    assert [text for text in kept.warned if "opened again: " in text]
 
 
 @pytest.mark.usefixtures("mortal")
@@ -250,7 +250,7 @@ async def test_the_bridge_is_open_again_by_itself_and_what_waits_there_goes_on()
         decide(kept.runner, card.number, Decision(Verdict.ALLOW))
         assert (await line.answer())["payload"]["action"] == "json_output"
         writer.close()
-    assert [text for text in kept.warned if "opened anew: harnesses" in text]
+    assert [text for text in kept.warned if "opened again: harnesses" in text]
 
 
 async def test_a_bridge_that_takes_connections_and_does_not_serve_them_is_opened_anew(

@@ -119,7 +119,7 @@ class Documents:
         """Return the digest of the token that all servers of the record admit; "" without one.
 
         The first server gives its own, and replaces it when its token file has another. A server
-        with a token of its own says so: its hooks are refused where the next one leads.
+        with a token of its own says so: its hooks are refused where the next server leads.
         """
         name = f"{gethostname()}:{tokens.file}"
         own = digest_of(tokens.own) if tokens.own else ""
@@ -268,7 +268,7 @@ class OwnTexts:
     """Records each change of the owner's files, where the record is of this machine alone.
 
     Each version is a document of that record, as in a shared record. A change that was made while
-    no server ran is recorded when the next one begins.
+    no server ran is recorded when the next server begins.
     """
 
     def __init__(self, recorder: Recorder, files: RuleFiles) -> None:

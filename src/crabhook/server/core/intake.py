@@ -22,10 +22,10 @@ _JUDGED = (Held.ALWAYS, Held.AT_THE_GATE, Held.BY_RULE)
 class Intake:
     """Passes requests to a runner, each with what the owner's rules say about it.
 
-    The rules judge a held event before the runner takes it, so that other agents' hooks do not wait
-    for a long input, a read of the rules or a search in a folder. The risk is computed only where
-    the broker says that the event comes to a card. Between a no to that and the event's arrival
-    nothing is awaited, so no card is without its risk.
+    The rules judge a held event before the runner takes it. So other agents' hooks do not wait for
+    a long input, a read of the rules or a search in a folder. The risk is computed only where the
+    broker says that the event comes to a card. Between a no to that and the event's arrival nothing
+    is awaited, so no card is without its risk.
     """
 
     def __init__(self, runner: Runner) -> None:

@@ -1,8 +1,8 @@
 """Turns the broker's facts and effects into changes of the store.
 
-The mapper sees every fact with its effects before the server carries them out, so that a request is
-on record before it is shown, and a decision, its record and all answers are one change. It also
-keeps and restores what a restarted server needs.
+The mapper sees every fact with its effects before the server carries them out. So a request is on
+record before it is shown, and a decision, its record and all answers are one change. It also keeps
+and restores what a restarted server needs.
 
 The store has wall time and the broker monotonic time. The mapper needs both clocks to convert, so
 that a wall clock set meanwhile makes no wait longer.

@@ -179,7 +179,7 @@ def _named(files: RuleFiles) -> str:
 
 
 def _offer(proposal: RuleProposal, trial: Trial) -> Offer:
-    """Return an offer; equal rules have the same id, whatever their end."""
+    """Return an offer; equal rules have the same id, with any end."""
     rule, undone = proposal.rule, dict[object, tuple[Event, int]]()
     for event in trial.undone:
         call = (event.tool and event.tool.name, event.tool and event.tool.fingerprint)

@@ -1,7 +1,7 @@
 """The parts that a runner is made of; `app/wiring.py` puts them together.
 
-A part that changes while the server runs is a value of its own, which its owner keeps and the
-runner reads: so nothing is set on a runner once it is made.
+A part that changes while the server runs is a value of its own. Its owner keeps it and the runner
+reads it: so nothing is set on a runner once it is made.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -105,7 +105,7 @@ class Counts(Protocol):
         """Return the counts in words; empty where nothing is counted."""
 
     def alike(self, event: Event) -> tuple[int, int, str]:
-        """Return how many calls like this one were allowed, how many denied, and what they are."""
+        """Return how many calls like this were allowed, how many denied, and what they are."""
 
 
 class NoCounts:

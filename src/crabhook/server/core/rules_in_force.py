@@ -1,10 +1,10 @@
 """The rules in force, read from the owner's files, and read again when the files change.
 
-When the owner's own file is broken, the last good rules stay in force and the screen says so: a
+When the owner's own file is broken, the last good rules stay in force and the screen says so. A
 typing error must neither open the gate nor shut it. A project's file comes from a stranger: an
 unreadable project file counts for nothing, and the owner's rules still hold.
 
-An agent names its own folder, so a thread reads the files there: no other hook waits for a slow
+An agent names its own folder, so a thread reads the files there. No other hook waits for a slow
 disk or for a thousand rules.
 """
 
@@ -227,9 +227,9 @@ class RulesInForce:
     async def judge(self, event: Event, *, long: bool) -> Ruling | None:
         """Return the ruling about an event, or None where no rule decides.
 
-        `long`: a thread judges the event, since a hostile shell line or a search in a large folder
-        may take a second, and other agents' hooks must not wait. For a short event, the last look
-        into a folder counts.
+        `long`: a thread judges the event. A hostile shell line or a search in a large folder may
+        take a second, and other agents' hooks must not wait. For a short event, the last look into
+        a folder counts.
         """
         if event.tool is None:
             return None

@@ -1,4 +1,4 @@
-"""The runner gives the broker one fact at a time, and carries out its effects in order.
+"""The runner gives the broker single facts, and carries out its effects in order.
 
 It records a fact first, then carries it out, then publishes it. A fact that comes meanwhile, as
 from a listener, waits for its turn, so that all listeners hear one order. The runner has the only
@@ -232,7 +232,7 @@ class Runner:
             held = self._held.popleft()
             try:
                 self._release(held)
-            except Exception:  # noqa: BLE001 - it is none of the facts behind it
+            except Exception:  # noqa: BLE001 - a fault here must not affect later facts
                 _LOG.exception("a fault in carrying out %s", type(held.fact).__name__)
 
     def _release(self, held: _Held) -> None:

@@ -74,7 +74,7 @@ class Health:
 
     @property
     def reason(self) -> Fitness:
-        """The server's state; of several reasons, a lasting one before a passing one."""
+        """The server's state; of several reasons, a lasting reason before a passing reason."""
         runner, recorder = self._runner, self._runner.recorder
         if runner.elsewhere:
             return Fitness.ELSEWHERE
@@ -250,10 +250,10 @@ async def open_port(
 
 
 class GrpcListener:
-    """A gRPC server at its addresses, which can be opened anew.
+    """A gRPC server at its addresses, which can be opened again.
 
-    `made` returns a new server, and `bind` lets it listen at an address, and returns the bound one.
-    `context` is the TLS of a call to ourselves over TCP, None for a listener without TLS.
+    `made` returns a new server, and `bind` lets it listen at an address, and returns the bound
+    address. `context` is the TLS of a call to ourselves over TCP, None for a listener without TLS.
     `clients` are those who connect to it, in words.
     """
 

@@ -147,7 +147,7 @@ def _place_of_input(specific: Mapping[str, Value]) -> tuple[Mapping[str, Value],
 
 
 def _tell_decision(response: pb.PermissionResponse, inner: Value) -> set[str]:
-    """Set the answer to a PermissionRequest as fields; return the keys that have one."""
+    """Set the answer to a PermissionRequest as fields; return the keys that have a field."""
     if not isinstance(inner, dict):
         return set()
     keys = _tell(response, inner, _DECISION)

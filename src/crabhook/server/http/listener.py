@@ -1,6 +1,6 @@
 """Opens the HTTP door: `POST /hooks/claude` for hooks, `/healthz` and `/metrics` for monitoring.
 
-A wrong header of our installer is refused, not ignored: a hook that was installed to leave the
+A wrong header of our installer is refused, not ignored. A hook that was installed to leave the
 agent's dialog alone must not hold its calls.
 """
 
@@ -57,7 +57,7 @@ _STANCES: Mapping[str, Stance] = {stance.value: stance for stance in Stance}
 def hook_headers(headers: Mapping[str, str]) -> tuple[Stance, float]:
     """Return a hook's stance, and how many seconds it waits, 0 if unknown.
 
-    Our installer's headers say it. Raises TurnedAwayError for a wrong one.
+    Our installer's headers say it. Raises TurnedAwayError for a wrong header.
     """
     values: dict[str, Any] = {}
     for name, value in headers.items():  # a repeated header comes repeatedly
@@ -143,7 +143,7 @@ def origin(request: web.BaseRequest) -> Origin:
 
 @frozen
 class Page:
-    """A page whose `content` is made anew for each request."""
+    """A page whose `content` is made again for each request."""
 
     content: Callable[[], bytes]
     content_type: str

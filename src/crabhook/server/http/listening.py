@@ -29,7 +29,7 @@ class ListenerWords:
 
 
 class HttpListener(AsyncioListener):
-    """A listening socket for HTTP, which can be opened anew; `at` is its address."""
+    """A listening socket for HTTP, which can be opened again; `at` is its address."""
 
     def __init__(
         self, words: ListenerWords, connections: Connections, context: ssl.SSLContext | None

@@ -1,8 +1,8 @@
 """Checks every HTTP request's origin, host and token, and passes it to its route.
 
 Any user of the machine can connect to its loopback, and so can any web page that its owner has
-open. So the loopback needs the token too, the Host must be our name (DNS rebinding lets a page's
-name lead here), and a request with a browser's headers is refused.
+open. So the loopback needs the token too. The Host must be our name, since DNS rebinding lets a
+page's name lead here. A request with a browser's headers is refused.
 """
 
 import asyncio
@@ -154,7 +154,7 @@ class Route:
 def route_of(routes: Mapping[str, Route], request: web.BaseRequest) -> Route:
     """Return the route of a request; raises TurnedAwayError where there is none.
 
-    The path is compared without decoding, so that each has one spelling.
+    The path is compared without decoding, so that each path has a single spelling.
     """
     if (route := routes.get(request.raw_path)) is None:
         paths = ", ".join(routes)

@@ -131,7 +131,7 @@ class Tally:
         self.strangers += 1
 
     def opened_anew(self) -> None:
-        """Count a listener that was opened anew, since it did not answer."""
+        """Count a listener that was opened again, since it did not answer."""
         self.listeners += 1
 
     def turned_away(self, why: TurnedAway) -> None:
@@ -183,7 +183,7 @@ class Tally:
         self._waiting[request.id] = now
 
     def _answered(self, request_id: str, made: Decided, now: float) -> None:
-        """Count the end of a waiting request; `_arrived` counts one that got its answer at once."""
+        """Count the end of a waiting request; `_arrived` counts what was answered at once."""
         if (since := self._waiting.pop(request_id, None)) is None:
             return
         if isinstance(made.by, actor.Operator):

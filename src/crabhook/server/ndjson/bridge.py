@@ -277,7 +277,7 @@ async def open_bridge(
 
 
 class BridgeListener(AsyncioListener):
-    """The bridge's listening socket at `at`, which can be opened anew; its claim is held."""
+    """The bridge's listening socket at `at`, which can be opened again; its claim is held."""
 
     clients = "harnesses"
     taken = 0  # it counts no calls

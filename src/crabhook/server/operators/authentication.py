@@ -65,7 +65,7 @@ class Caller(Protocol):
 
     @property
     def device(self) -> Hashable:
-        """What the places of this caller's device are counted by, whoever it is."""
+        """What the places of this caller's device are counted by, for any caller."""
 
     def identify(self, team: Team, now: float) -> Identified:
         """Return who calls, `now` in seconds since 1970, or why it is nobody in the team."""
@@ -109,7 +109,7 @@ class CertificateCaller:
     def opened(
         self, principal: Principal, team: Team, sent: Sent, challenge: bytes, now: float
     ) -> Identified:
-        """Return a principal with a closing key as one that opens, by the signature."""
+        """Return a principal with a closing key as a principal that opens, by the signature."""
         signed = self.signature
         if signed is None or not principal.closing or not _can_be_signed(signed.at):
             return principal
@@ -238,7 +238,7 @@ class Authenticator:
         return caller.proof(team, sent, self.challenge)
 
     def turn_away(self, caller: Caller, why: str) -> Forbidden:
-        """Return a refusal: each is counted, and one of many similar ones is recorded."""
+        """Return a refusal: each is counted, and one of many similar refusals is recorded."""
         self._report(self._counted_as(caller), caller.address, why)
         return Forbidden(why)
 

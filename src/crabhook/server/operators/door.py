@@ -3,7 +3,7 @@
 gRPC shows no connection before its TLS is done, so silent strangers of one address could take all
 places. The door accepts in its place, and carries what begins with TLS to gRPC's socket behind it.
 The name of each carrying socket is the client's address, and so is gRPC's name of the peer
-(docs/decisions/0044-a-listener-is-called-and-opened-anew.md).
+(docs/decisions/0044).
 """
 
 import asyncio
@@ -56,7 +56,7 @@ class Door:
         self._looks: asyncio.TimerHandle | None = None
 
     def open(self, address: TcpAddress) -> TcpAddress:
-        """Listen at an address, and there alone; return the bound one.  Raises OSError."""
+        """Listen at an address, and there alone; return the bound address. Raises OSError."""
         self.close()
         self._listening = listening_at(address)
         for listening in self._listening:
@@ -121,8 +121,9 @@ class Door:
     def _make_place(self, own: dict[Guest, None]) -> bool:
         """Return whether there is a place beside the network's `own`; end another's for it.
 
-        The oldest silent connection goes. A network that has few may end another kind as well, of
-        the network that has most: gRPC works for those, so strangers shall not end each other's.
+        The oldest silent connection goes. A network that has few connections may end another kind
+        too, of the network that has most. gRPC works for those, so strangers shall not end each
+        other's.
         """
         if len(own) < NEW_OF_ADDRESS and sum(map(len, self._new.values())) < NEW:
             return True

@@ -1,4 +1,4 @@
-"""Opens the join port: a gRPC server of its own, for whoever has the line of one invitation."""
+"""Opens the join port: a gRPC server of its own, for a client with the line of an invitation."""
 
 import asyncio
 import secrets
@@ -41,8 +41,9 @@ async def open_invitation(
 ) -> AsyncIterator[tuple[Invitation, JoinPort]]:
     """Listen for the invited person or machine inside the context; `authority` is in PEM.
 
-    The listener's key lives as long, in memory only. The listener is watched: who invites hears
-    when it ends or does not answer, and it is opened anew for the same line. Raises InvitingError.
+    The listener's key lives as long, in memory only. The listener is watched: the person who
+    invites hears when it ends or does not answer, and it is opened again for the same line. Raises
+    InvitingError.
     """
     key, secret = new_key(), secrets.token_bytes(16)
     certificate = passing(key, now)

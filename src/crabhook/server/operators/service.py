@@ -66,7 +66,7 @@ _NO_ID = "its id must be 1 to 64 of [0-9A-Za-z_-]"
 
 @frozen
 class OpenCall:
-    """A call that has its place among the open ones: `OperatorService.open` makes it."""
+    """A call that has its place among the open calls: `OperatorService.open` makes it."""
 
     caller: Caller
 
@@ -105,8 +105,8 @@ class Hello:
     """The first part: who watches, from which place on, and whether that is the desk's own place.
 
     `challenge`: what a proof of presence is made over. `part` is what this server does among those
-    that share its record, `desks_at` where desks reach the one that takes requests in, if known.
-    `now` is on the server's clock.
+    that share its record. `desks_at` is where desks reach the server that takes requests in, if
+    known. `now` is on the server's clock.
     """
 
     cursor: Cursor

@@ -51,7 +51,7 @@ class Urgency(StrEnum):
 class PushMessage(NamedTuple):
     """What is sent: `ttl` is how many seconds the service keeps it for a phone that is off.
 
-    Of messages with the same `topic` the service keeps the last one alone.
+    Of messages with the same `topic` the service keeps only the last.
     """
 
     content: bytes

@@ -22,7 +22,7 @@ LONGEST_WAIT = 24 * 3600  # seconds that a service keeps a message at most
 TRIAL_FOR = 300  # seconds that it keeps one that is only a test
 
 WAITS, TRIAL = "waits", "trial"
-"""The tags: a notification replaces the one before it of the same tag."""
+"""The tags: a notification replaces the notification before it of the same tag."""
 
 
 @frozen
@@ -38,7 +38,7 @@ def waiting(
 ) -> PushMessage:
     """Return the message that these cards wait for a person, the first to come first.
 
-    It `calls` the person, or it quietly takes the place of one that named more. `seen` names the
+    It `calls` the person, or it quietly replaces a message that named more. `seen` names the
     inputs of a card that is alone: a denial is of the card as it was then.
     """
     alone = cards[0] if len(cards) == 1 else None

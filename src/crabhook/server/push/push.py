@@ -52,7 +52,7 @@ KEY, SUBSCRIPTIONS = "key.pem", "subscriptions.json"
 class _PhoneState:
     """What goes on with one phone: the cards that its notification names, and what it is owed.
 
-    `owed`: a call. `busy`: a message is under way. After `tries` in vain it rests.
+    `owed`: a call. `busy`: a message is under way. After `tries` without success it rests.
     """
 
     shows: frozenset[int] = frozenset()
@@ -120,7 +120,7 @@ class Push:
     def subscribe(self, person: str, passkey: str, sent: object, page: str) -> Subscription:
         """Take a `PushSubscription.toJSON()` of a person's page, by the origin of that page.
 
-        Raises CrabhookError with the reason for one that cannot be used.
+        Raises CrabhookError with the reason if it cannot be used.
         """
         made = self._kept.add(person, passkey, sent, page, time())
         self._news.set()
@@ -218,7 +218,7 @@ class Push:
             await self._save()
 
     async def _pause(self) -> None:
-        """Wait for news; no longer than a look's time while anything is to be looked at."""
+        """Wait for news; no longer than a look's time while there is something to look at."""
         busy = self._waking.anything_waits or any(state.shows for state in self._states.values())
         with suppress(TimeoutError):
             async with asyncio.timeout(self._every if busy and len(self._kept) else None):

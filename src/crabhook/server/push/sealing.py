@@ -1,4 +1,4 @@
-"""Seals a message so that only one browser reads it: RFC 8291, on the encoding of RFC 8188.
+"""Seals a message so that a single browser reads it: RFC 8291, on the encoding of RFC 8188.
 
 The push service carries it and cannot open it. A message is one record: browsers need not take more
 than 4096 bytes, and ours are some hundred.
@@ -47,7 +47,7 @@ class BrowserKeys(NamedTuple):
 
     @property
     def public(self) -> ec.EllipticCurvePublicKey:
-        """The point as a key; raises SealingError for one that is not on the curve."""
+        """The point as a key; raises SealingError for a point that is not on the curve."""
         if len(self.point) != _POINT:
             raise SealingError(f"the key of a subscription has {_POINT} bytes")
         try:

@@ -71,7 +71,7 @@ class ServerKey:
         return f"vapid t={signed}.{to_base64url(signature)}, k={self.public}"
 
     def mac(self, text: str) -> str:
-        """Return what proves that a text is ours, to whoever holds this key."""
+        """Return what proves that a text is ours, to a reader with this key."""
         return to_base64url(
             hmac.digest(self._for_tokens, text.encode("utf-8", "replace"), "sha256")[:16]
         )

@@ -109,7 +109,7 @@ class Subscriptions:
         self._gone = gone
 
     def content(self) -> bytes:
-        """Return what is to be written, and count as unchanged."""
+        """Return what must be written, and count as unchanged."""
         self.changed = False
         kept, gone = (list(map(asdict, each)) for each in (self._by_id.values(), self._gone))
         return json.dumps({"subscriptions": kept, "gone": gone}, indent=1).encode()
@@ -138,7 +138,7 @@ class Subscriptions:
         return self._services.endpoint(subscription.url)
 
     def add(self, person: str, passkey: str, sent: object, page: str, now: float) -> Subscription:
-        """Take a browser's `PushSubscription.toJSON()`; it replaces the one with its address.
+        """Take a browser's `PushSubscription.toJSON()`; it replaces an older one of its address.
 
         The oldest of too many is forgotten. Raises SubscriptionError, EndpointError, SealingError.
         """

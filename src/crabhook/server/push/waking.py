@@ -1,8 +1,8 @@
 """Decides whom to call for which card: pure, from facts and a time.
 
-A person is called for a card that has waited for a while, if they may decide it and look at no page
-and no terminal. They are called once for a card, and once more after each "later". Calls keep a
-distance: what becomes due meanwhile is part of the next one.
+A person is called for a card that has waited for a while. They must be allowed to decide it, and
+look at no page and no terminal. They are called once for a card, and once more after each "later".
+Calls keep a distance: what becomes due meanwhile is part of the next call.
 """
 
 from collections.abc import Callable, Iterable

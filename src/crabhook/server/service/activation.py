@@ -2,8 +2,9 @@
 
 LISTEN_FDS is the number of inherited sockets, from descriptor 3 on, and LISTEN_PID their process
 (sd_listen_fds(3)). gRPC's server cannot use inherited sockets (docs/decisions/0007), so a relay
-carries their connections to a port of our own. That port cannot see the client: so a TCP connection
-is carried to TCP alone, where the token is needed, and a Unix one only for our own user and root.
+carries their connections to a port of our own. That port cannot see the client. So a TCP connection
+is carried to TCP alone, where the token is needed. A Unix connection is carried only for our own
+user and root.
 """
 
 import asyncio
@@ -81,7 +82,7 @@ class Relay:
 
     @asynccontextmanager
     async def accepting(self, listening: socket.socket, target: Address) -> AsyncIterator[None]:
-        """Carry connections on `listening` to `target`; open ones go on after the context.
+        """Carry connections on `listening` to `target`; open connections go on after the context.
 
         The context's end closes our copy of the socket; the service manager keeps its own.
         """
@@ -128,7 +129,7 @@ async def open_behind(
     """Serve on inherited sockets while the context lasts; yields their addresses.
 
     `open_port` opens our own port behind them: a socket in a private folder for Unix sockets, a
-    loopback port for TCP ones. Raises InheritedError or PortError, or an error of `open_port`.
+    loopback port for TCP. Raises InheritedError or PortError, or an error of `open_port`.
     """
     addresses = [address_of(inherited) for inherited in sockets]
     _check(addresses, tls=tls)

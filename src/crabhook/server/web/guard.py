@@ -1,7 +1,8 @@
 """Checks what a browser sends before a route sees it, and says what a page of ours may do.
 
-Any page that a person has open can send requests here: a page of another site, a name that leads to
-this machine, an agent's own server on another port. None of them may act, read or frame our page.
+Any page that a person has open can send requests here. It may be of another site, of a name that
+leads to this machine, or of an agent's own server on another port. None of them may act, read or
+frame our page.
 """
 
 import re

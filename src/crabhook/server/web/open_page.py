@@ -95,7 +95,7 @@ class OpenPage:
             self._size -= len(self._sent.popleft().data)
 
     def after(self, place: str) -> Sequence[PageEvent] | None:
-        """Return the events behind the last one that the page got; None if they are not kept."""
+        """Return the events behind the last event that the page got; None if they are not kept."""
         if not place:
             return None
         places = [event.place for event in self._sent]

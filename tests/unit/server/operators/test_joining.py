@@ -64,7 +64,7 @@ async def test_a_join_port_that_ended_is_told_and_open_again_for_the_same_line(
         address = TcpAddress("127.0.0.1", invitation.port)
         await send(address, EVIL, context=unverified())
         await heard(told, "THE INVITED CANNOT CONNECT")
-        await heard(told, "was opened anew: the invited can connect again")
+        await heard(told, "was opened again: the invited can connect again")
         await heard(told, "answers again")
         who = Joining(Joins.DESK, request_of(new_key()), b"", "laptop")
         joining = asyncio.to_thread(join, invitation, who, lambda _: None, within=WITHIN)
