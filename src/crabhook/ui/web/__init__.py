@@ -2,14 +2,15 @@
 
 `page` makes fragments: an element's id, and its HTML, or "" where it goes. The page puts a fragment
 in the place of the element with its id. An element that is not there yet goes into the element that
-its `data-into` names, before the first one whose `data-order` is greater (compared as text).
+its `data-into` names. There it goes before the first child with a greater `data-order` (compared as
+text).
 
 Ids
   desk            what stands above all: who sits here, what is wrong, standing orders
-  queue-list      the rows of what waits; `row-N` is card N; `queue-count` says how many
+  queue-list      the rows of what waits, `row-N` for card N; `queue-count` says how many
   card-N          the article of card N, as `GET /card/N` returns it; `card-N-title` is its heading
   session-list    the live sessions; `session-KEY`
-  history-list    what ended; `entry-N`; `history-more` reads on
+  history-list    what ended, `entry-N`; `history-more` reads on
   known-N         in the article of card N: what is known around it, once that was read
   edit-N          in it: what the rules say of an edit, and the button that sends the edit
   entry-offers-N  in a whole entry of the history: the rules that are offered for such calls
@@ -19,7 +20,7 @@ Attributes of a row and an article
   data-card       the card's number           data-seen      its revision; it goes back with an act
   data-sha        what names its inputs, hex; it goes back with an act. A row without it has no acts
   data-state      waiting, decided, expired, withdrawn
-  data-kind       call, questions, plan, stop, denial, form
+  data-kind       call, questions, plan, stop, denial or form
   data-risk       none, caution, danger
   data-whole      "no": some of it is not on the page, so that nothing can be allowed here
   data-since, data-until   seconds on the server's clock: it waits since, and its agent waits until
@@ -31,20 +32,25 @@ open. `details.raw` holds JSON and need not be seen. What must be seen is below 
 
 Buttons: `button.act` in `form.acts`
   data-act        the act's id                data-guard     FREE, ARMED or READ, as `Guard` says
-  data-field      what it takes: "", reason, note, instruction, input, answers, output, content,
-                  suggestion, mode, rule, halt, message
+  data-field      what it takes: the name of a `desk.acts.Field`, such as "reason", or ""
   data-needs      its field may not be empty
   data-second     what a second yes is said to; these words go back as `second`
   data-key        "cookie", "passkey", or "words": the passkey where words are typed
   data-value      what a button sends that is a choice; it goes back as `choice` (`acts` says which)
 
 Fields: `textarea` or `input` with `data-field` as above and `data-name`, the key in the value of an
-act: `q1` (option numbers from 1 in `value`), `q1-words`, `q1-note`, `f1` of a form, `line-3` of a
-plan. Times: `time[data-since]`, `time[data-until]` and `time[data-at]`, for the page to tell anew.
+act. It is `q1` (option numbers from 1 in `value`), `q1-words` or `q1-note`, `f1` of a form, or
+`line-3` of a plan. Times: `time[data-since]`, `time[data-until]` and `time[data-at]`, which the
+page counts on.
 
-Classes that have a look: mark (a letter that nobody sees), bar (decoration, hidden from readers),
-danger, caution, none (levels of risk), added, removed (lines), sign (their first letter), changed
-(words in a line), label (our words), quote (an agent's words), dim, warning, alarm, count, current.
+Classes that have a look
+  mark                     a letter that nobody sees
+  bar                      decoration, hidden from readers
+  danger, caution, none    levels of risk
+  added, removed           lines; `sign` is their first letter
+  changed                  words in a line
+  label, quote             our words, and an agent's
+  dim, warning, alarm, count, current
 
 What the page (`static/desk.js`) does with these, and looks for beside them
   a.open          in a row or an entry: leads to the whole card (`href="#card-3"`, `#entry-5`)

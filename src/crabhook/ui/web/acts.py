@@ -1,14 +1,15 @@
 """The acts that a page offers at a card, and what it posts back, as commands of the desk.
 
-The acts are those of `desk.acts`: nothing here lists them anew. What was posted is read strictly:
+The acts are those of `desk.acts`: nothing here lists them again. What was posted is read strictly:
 an act that the card does not offer, or a value of another kind, is an error in words. Nothing of a
 tool's input is ever dropped.
 
-A call that does something has `id` and `act`, the time `at`, and what was typed for it: `value`, a
-text or texts and numbers by the names of fields. `choice` is the `data-value` of its button. At a
-card it has `card`, the revision `seen`, and `second`: the words of the button's `data-second`, once
-a person said yes to them. About a session it has `session`, the name of `session_name`. What asks
-has `ask` in place of `act`: `_ASKS` lists what can be asked for. What is told:
+A call that does something has `id` and `act`, the time `at`, and `value`: what was typed for it.
+The value is a text, or texts and numbers by the names of fields. `choice` is the `data-value` of
+its button. At a card it has `card`, the revision `seen`, and `second`: the words of the button's
+`data-second`, once a person said yes to them. About a session it has `session`, the name of
+`session_name`. What asks has `ask` in place of `act`: `_ASKS` lists what can be asked for. What is
+told:
 
 reason                       a text; for a plan also texts by `line-N`, then `words` for all of it
 note, instruction, halt, message, output     a text
@@ -176,7 +177,7 @@ def _field(act: Act, asked: Asked, keys: Sequence[ActKey]) -> Field:
 def _guard(act: Act, asked: Asked, keys: Sequence[ActKey]) -> Guard:
     """Return when a button is obeyed.
 
-    A page has no dialog between a button and its decision, as some keys of the terminal have: there
+    A page has no dialog between a button and its decision, as some keys of the terminal have. There
     the whole card must have been in view first.
     """
     own = next((key.guard for key in keys if key.bare or act.field is Field.NOTHING), None)
@@ -215,11 +216,11 @@ def edit_yes(card: Card, decision: Decision, objections: Sequence[str], desk: Re
 def rule_yes(card: Card, offer: Offer, desk: Replica) -> str:
     """Return what a second yes is said to before a rule is taken.
 
-    As at the terminal, so does a rule that denies, and one that would have undone a decision.
+    As at the terminal, a rule that denies needs it, and a rule that would have undone a decision.
     """
     verdict = Verdict.DENY if offer.denies else Verdict.ALLOW
     undoes = turns_round(offer)
-    denies = "such calls are denied from now on, also when this one is forgotten"
+    denies = "such calls are denied from now on, also when this call is forgotten"
     doubts_of_it = second_yes(card, Decision(verdict), desk, rule=True)
     return joined(undoes, denies if offer.denies else "", doubts_of_it)
 
@@ -235,7 +236,7 @@ def turns_round(offer: Offer) -> str:
 def command_of(call: Mapping[str, Any], card: Card | None, desk: Replica) -> Command:
     """Return the command that a page's call gives; raises CallError.
 
-    `card` is the one that the call names, if it names one. The command has the call's own id.
+    `card` is the card that the call names, if it names any. The command has the call's own id.
     """
     posted = _Posted.read(call)
     if posted.asks:
@@ -569,7 +570,7 @@ _READERS: Mapping[Field, Callable[[_Posted, Card], Any]] = {
     Field.SUGGESTION: _suggestion,
     Field.MODE: _mode,
 }
-"""How the value of each field is read; that of a rule is read with its offers."""
+"""How the value of each field is read; the value of a rule is read with its offers."""
 
 
 # From now on.
@@ -601,7 +602,7 @@ _OF_AN_ENTRY = re.compile("entry-(?P<entry>[1-9][0-9]{0,15}) (?P<offer>.+)")
 
 
 def _keep_rule(posted: _Posted, entry: int, chosen: str, desk: Replica) -> Command:
-    """Return what keeps a rule for calls like that of an entry of the history."""
+    """Return what keeps a rule for calls like the call of an entry of the history."""
     if posted.act != "always-allow":
         raise CallError("a rule is kept by: always allow")
     if not ACTS["always-allow"].is_for(desk.role()):
@@ -660,7 +661,7 @@ _ASKS: Mapping[str, Callable[[_Posted, Card | None], Command]] = {
 
 
 def _claim(posted: _Posted, card: Card) -> Command:
-    """Return what tells other desks that this one looks at a card, or holds an answer to it."""
+    """Return what tells other desks that this desk looks at a card, or holds an answer to it."""
     parts = {} if posted.value is None else _table(posted.value, "claim", "release|verdict|due")
     release, verdict, due = (parts.get(key) for key in ("release", "verdict", "due"))
     if release not in (None, True, False) or verdict not in (None, *Verdict):

@@ -76,7 +76,7 @@ _RAW = 20_000  # letters of JSON
 
 
 def drawn(blocks: Iterable[Block], pen: Pen) -> Html:
-    """Return blocks; one that the page has no drawing for, part by part."""
+    """Return blocks; part by part where the page has no drawing for a block."""
     return joined(chain.from_iterable(_drawn(each, pen) for each in blocks))
 
 
@@ -325,7 +325,7 @@ def link(asks: ServerAsks, pen: Pen) -> Html:
         el("p", words, class_="warning" if style == "warning" else "words")
         for style, words in about_address(asks.url)
     )
-    opens = paragraph("accept lets the agent go on; nothing is opened on this machine by it", "dim")
+    opens = paragraph("accept lets the agent go on. It opens nothing on this machine", "dim")
     address = block("address", lines_of(pen.words(asks.url)), "the address")
     return joined((address, *about, opens))
 
@@ -357,7 +357,7 @@ def _level(level: Level, word: str, words: str) -> Html:
 
 def _going(each: KeptGoing, _: Pen) -> Html:
     if not each.times:
-        return paragraph(f"its first stop in a row; you can keep it going {CAP} times")
+        return paragraph(f"its first stop in a row: you can keep it going {CAP} times")
     over = ": now it stops anyway" if each.times >= CAP else ""
     words = f"kept going {each.times} of {CAP} times in a row{over}"
     return paragraph(words, "warning" if over else "")
@@ -402,7 +402,7 @@ def quote(label: str, words: str, pen: Pen) -> Html:
 
 
 def context(each: CardContext, pen: Pen) -> Html:
-    """Return what is known of the session: how its like were decided, who said what."""
+    """Return what the desk knows of the session: how such calls were decided, who said what."""
     before = paragraph(pen.words(each.before), "dim") if each.before else NOTHING
     quotes = quote(each.whose, each.words, pen), quote("the user asked", each.prompt, pen)
     return joined((before, *quotes))

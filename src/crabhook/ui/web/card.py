@@ -148,7 +148,7 @@ def _risk(document: CardDocument, pen: Pen) -> Html:
 
 
 def known(document: CardDocument, pen: Pen) -> Html:
-    """Return what is known around a card; it comes anew once its agent's words were read."""
+    """Return what is known around a card; it comes again once its agent's words were read."""
     inner = (
         _section("What is known", blocks.context(document.context, pen)),
         _section("The session's last calls", blocks.last_calls(document.last_calls, pen)),

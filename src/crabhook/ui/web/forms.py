@@ -85,7 +85,7 @@ class _Choices:
         return self._choice(str(number), _lines(label, self._pen), beside, is_chosen=is_chosen)
 
     def none(self, *, is_chosen: bool) -> Html:
-        """Return the choice of none of them."""
+        """Return the choice of nothing."""
         return self._choice("", Html("no answer"), NOTHING, is_chosen=is_chosen)
 
     def _choice(self, value: str, label: Html, beside: Html, *, is_chosen: bool) -> Html:

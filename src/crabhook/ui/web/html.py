@@ -1,4 +1,4 @@
-"""HTML from values: `el` is the one place where a text becomes HTML.
+"""HTML from values: only in `el` a text becomes HTML.
 
 A text that is no `Html` is escaped, and its letters that act, hide or reorder become the marks of
 the terminal, each in `<span class="mark">`. Tags and attributes are those of the tables here: none

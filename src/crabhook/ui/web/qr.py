@@ -1,7 +1,7 @@
 """QR codes of short texts, such as the address of the web desk, for a phone's camera.
 
-ISO/IEC 18004, as far as an address needs it: bytes alone, versions 1 to 10, error correction
-L or M.  Below, a module is one square of the code, and True is a dark one.
+ISO/IEC 18004, as far as an address needs it: bytes alone, versions 1 to 10, error correction L or
+M. Below, a module is one square of the code, and True is a dark square.
 """
 
 import re
@@ -55,7 +55,7 @@ _MASKS: tuple[Callable[[int, int], bool], ...] = (
 
 
 def qr_lines(text: str) -> list[str]:
-    """Return a code for a terminal, with its quiet zone: two modules a letter, *light* ones drawn.
+    """Return a code for a terminal, with its quiet zone: two modules a letter, the *light* drawn.
 
     Print it as bright white on black: then it is right in a light terminal too.
     """
@@ -218,7 +218,7 @@ def _checked(value: int, divisor: int, length: int) -> int:
 
 
 def _format(value: int, size: int) -> dict[Place, bool]:
-    """Return the modules that tell level and mask, twice, and the one that is always dark."""
+    """Return the modules that tell level and mask, twice, and the module that is always dark."""
     code = _checked(value, 0x537, 10) ^ 0x5412
     along = (*range(6), 7, 8)
     first = [*((at, 8) for at in along), *((8, at) for at in reversed((*range(6), 7)))]

@@ -52,7 +52,7 @@ def _order(card: Card) -> str:
 
 
 def _asked(card: Card, pen: Pen) -> Html:
-    """Return all of a short request; nothing for one that wants a page of its own."""
+    """Return all of a short request; nothing if it needs a page of its own."""
     letters = sum(len(json_start(dict(leg.event.fields), _LETTERS)) for leg in card.requests)
     is_long = letters > _LETTERS
     if is_long or card.alarms or asked_by(card).kind not in (Kind.CALL, Kind.STOP, Kind.DENIAL):
