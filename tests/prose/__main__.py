@@ -23,6 +23,9 @@ FOLDER = Path(__file__).parent
 KNOWN = FOLDER / "known.toml"
 BANNED = {re.compile(pattern, re.IGNORECASE): advice for pattern, advice in RULES["banned"].items()}
 KEPT_HELP = Path(ROOT, RULES["kept_help"]).read_text("utf-8")
+# Names in code with commas between them are a list already, which is read at a glance.
+_NAME = r"CODE(?: \([^()]*\))?"
+NAMES = re.compile(rf"{_NAME}(?:, (?:and |or )?{_NAME})+")
 END = re.compile(r"(?<=[.!?])[)\"”]?\s+(?=[\"“(]?(?:[A-Z]|crabhook|gRPC))")
 
 
@@ -31,7 +34,7 @@ def faults(text: str, semicolons: int = 0) -> Iterator[str]:
     for sentence in END.split(" ".join(text.split())):
         if sentence in KEPT_HELP or any(kept in sentence for kept in RULES["kept"]):
             continue
-        parts = sentence.split(";")
+        parts = NAMES.sub("CODE", sentence).split(";")
         words = max(len(part.split()) for part in parts)
         commas = max(part.count(",") for part in parts)
         if len(parts) > 1 + semicolons:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import tomllib
+from inspect import cleandoc
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -79,11 +80,14 @@ def of_module(file: Path) -> Iterator[Passage]:
     documents = {node.value for node in nodes if isinstance(node, ast.Expr)}
     # The pieces of f-strings, which are read with their string.
     pieces = {part for node in nodes if isinstance(node, ast.JoinedStr) for part in node.values}
+    # Words that the code takes apart are a list, no sentence.
+    listed = {text for node in nodes if isinstance(node, ast.Call) for text in _taken_apart(node)}
     speaks = file.relative_to(ROOT / "src" / "crabhook").parts[0] in SPOKEN
     for node in nodes:
         match node:
             case ast.Constant(value=str(text)) if node in documents:
-                for paragraph in text.split("\n\n"):
+                # A line that is indented, or has columns, is a row of a table or of an example.
+                for paragraph in re.split(r"\n\n|\n(?= |.*\S {3})", cleandoc(text)):
                     text = re.sub(r"`[^`]*`", CODE, paragraph)
                     # "Return the card; raise KeyError where there is none" is read at once.
                     yield Passage(_named(file), node.lineno, text, semicolons=1)
@@ -92,8 +96,18 @@ def of_module(file: Path) -> Iterator[Passage]:
                     str(part.value) if isinstance(part, ast.Constant) else CODE for part in values
                 )
                 yield from _spoken(file, node.lineno, text)
-            case ast.Constant(value=str(text)) if speaks and node not in pieces:
+            case ast.Constant(value=str(text)) if speaks and node not in pieces | listed:
                 yield from _spoken(file, node.lineno, text)
+
+
+def _taken_apart(call: ast.Call) -> list[ast.expr]:
+    match call.func:
+        case ast.Attribute(value, "split"):
+            return [value]
+        case ast.Name("names"):
+            return call.args
+        case _:
+            return []
 
 
 def of_table(file: Path) -> Iterator[Passage]:

@@ -25,6 +25,7 @@ def test_a_sentence_that_is_read_twice_is_a_fault(sentence: str) -> None:
     "text",
     [
         "The operator decides. The agent reads the answer.",
+        "The fields are CODE, CODE (a list), CODE, CODE, CODE, CODE and CODE.",
         "One of the two servers answers, and one minute later the other.",
         " ".join(["word"] * RULES["words"]) + ". And a second sentence.",
     ],
