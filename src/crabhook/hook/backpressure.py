@@ -12,7 +12,7 @@ def connect_when_ready(sock: "sockets.socket", path: bytes, by: float) -> None:
     """Connect to a server as soon as its queue has room; raise OSError at the time `by`."""
     while True:
         if monotonic() >= by:
-            raise TimeoutError("so many are calling that its queue is full")
+            raise TimeoutError("its connection queue is full")
         sleep(0.01)
         sock.settimeout(max(by - monotonic(), 0.001))
         try:

@@ -1,6 +1,6 @@
 """A session of an agent as it is seen from the desk, and the notes an operator gives it.
 
-All that stands here was told by hooks, so an agent's letters may be in every text but a note's.
+Every text here but a note's comes from hooks, so an agent may have written it.
 """
 
 from typing import TypeAlias

@@ -41,7 +41,7 @@ def test_a_queue_that_stays_full_is_nobody(folder: Path) -> None:
         with pytest.raises(Unanswered) as unanswered:
             ask(options_for(folder / "s", wait=0.2))
         assert unanswered.value.kind == "unreachable"
-        assert "its queue is full" in str(unanswered.value)
+        assert "its connection queue is full" in str(unanswered.value)
 
 
 def slow_reader(answered: list[int]) -> Script:

@@ -229,7 +229,7 @@ _PATTERN_OPTIONS = ("-e", "-f", "--regexp", "--file")
 
 
 class Aside(StrEnum):
-    """What a form tells of a call beside effects; programs.toml says what each is."""
+    """A fact that a form reports of a call beside effects; see programs.toml."""
 
     READS_ALL = "reads-all"
     SEARCHES = "searches"

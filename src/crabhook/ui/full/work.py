@@ -108,7 +108,7 @@ class Marks(dict[int, Card]):
         return marks
 
     def restore(self, before: "Marks", now: Callable[[int], Card | None]) -> None:
-        """Mark what was marked before, but for what has changed; `now` returns a card of now."""
+        """Mark again the cards that have not changed; `now` returns a card of now."""
         self.clear()
         self.update(before)
         self.by_hand = set(before.by_hand)

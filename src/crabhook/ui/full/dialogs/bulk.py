@@ -42,7 +42,7 @@ Blocks: TypeAlias = Callable[[Card, Decision], str]
 def refusal(card: Card, verdict: Verdict) -> str:
     """Return why a card cannot be decided so together with others; empty if it can."""
     if verdict not in card.choices.verdicts:
-        return f"its event cannot be told {verdict}"
+        return f"its event takes no {verdict}"
     asks = is_question(card.event) or is_plan(card.event)
     alone = verdict is Verdict.ALLOW and asks
     return "it asks you something: decide it by itself" if alone else ""

@@ -57,7 +57,7 @@ class QueueView(View):
         CHOOSING, FAR, PAGES,
         group(KeyTheme.ARRANGING, always,
             row("/", "filter…",
-                "show what tells your words: also risk: agent: machine: session: tool:",
+                "show only what has your words: also risk: agent: machine: session: tool:",
                 FREE, lambda view, _: view.ask_filter()),
             row("s", "sort", "by arrival, by risk, or by session",
                 FREE, lambda view, _: view.screen.sort()),

@@ -86,8 +86,8 @@ LOOKING: Group[Dialog] = group(KeyTheme.LOOKING, always,
     row("up k", "", "a row up", FREE, lambda dialog, _: dialog.move(-1)),
     row("down j", "", "a row down", FREE, lambda dialog, _: dialog.move(+1)))
 CHOOSING: Group[Dialog] = group(KeyTheme.CHOOSING, always,
-    row("up k", "", "the one above", FREE, lambda dialog, _: dialog.move(-1)),
-    row("down j", "next", "the one below", FREE, lambda dialog, _: dialog.move(+1)))
+    row("up k", "", "one row up", FREE, lambda dialog, _: dialog.move(-1)),
+    row("down j", "next", "one row down", FREE, lambda dialog, _: dialog.move(+1)))
 SEEN: Group[Dialog] = group(KeyTheme.SEEN, always,
     row("R", "", "show the secrets that are covered, or cover them again",
         FREE, lambda *_: (do.Uncover(),)),

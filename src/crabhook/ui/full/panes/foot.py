@@ -36,7 +36,7 @@ _LOST = (
     "`crabhook up` starts it. q leaves"
 )
 _REFUSED = (
-    "{}: the server no longer admits this desk, and nothing can be decided here. An admin of the "
+    "{}: the server takes this desk no more, and nothing can be decided here. An admin of the "
     "team can invite you again. q leaves"
 )
 _NEEDED = frozenset({"a", "d"})  # what allows and denies is on every bar

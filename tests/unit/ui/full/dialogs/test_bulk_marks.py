@@ -80,4 +80,4 @@ def test_what_asks_a_person_something_is_not_allowed_among_others() -> None:
     assert "decide it by itself" in refusal(cards[2], Verdict.ALLOW)
     assert not refusal(cards[3], Verdict.ALLOW)
     assert not refusal(cards[1], Verdict.DENY)
-    assert "cannot be told deny" in refusal(cards[stop], Verdict.DENY)
+    assert "takes no deny" in refusal(cards[stop], Verdict.DENY)
