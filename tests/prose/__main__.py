@@ -1,7 +1,6 @@
-"""`python -m tests.prose [PATH…]`: refuse English that has to be read twice, where it is new.
+"""`python -m tests.prose [PATH…]`: refuse English that has to be read twice.
 
-`known.toml` says how many sentences of a file break a rule from before the rules. More fail. With
-a PATH every sentence of these files is printed, old ones too; `--write` keeps fewer as known.
+`rules.toml` has the rules, and what they do not read.
 """
 
 from __future__ import annotations
@@ -9,8 +8,6 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-import tomllib
-from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,8 +16,6 @@ from tests.prose.sources import ROOT, RULES, passages
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-FOLDER = Path(__file__).parent
-KNOWN = FOLDER / "known.toml"
 BANNED = {re.compile(pattern, re.IGNORECASE): advice for pattern, advice in RULES["banned"].items()}
 KEPT_HELP = Path(ROOT, RULES["kept_help"]).read_text("utf-8")
 # Names in code with commas between them are a list already, which is read at a glance.
@@ -49,34 +44,18 @@ def faults(text: str, semicolons: int = 0) -> Iterator[str]:
 
 
 def main() -> int:
-    """Do what the command line says; 1 where a file has more faults than it had."""
+    """Do what the command line says; 1 where a sentence has a fault."""
     parser = argparse.ArgumentParser(prog="python -m tests.prose", description=__doc__)
-    parser.add_argument("paths", nargs="*", help="print every fault of these files and folders")
-    parser.add_argument("--write", action="store_true", help="keep how many faults there are")
-    options = parser.parse_args()
-    by_file: dict[str, list[str]] = {}
-    for file, line, text, semicolons in passages():
-        lines = (f"{file}:{line}: {fault}" for fault in faults(text, semicolons))
-        by_file.setdefault(file, []).extend(lines)
-    counts = Counter({file: len(lines) for file, lines in by_file.items() if lines})
-    if options.write:
-        rows = (f'"{file}" = {count}\n' for file, count in sorted(counts.items()))
-        KNOWN.write_text("# Written by `python -m tests.prose --write`.\n" + "".join(rows), "utf-8")
-    known = tomllib.loads(KNOWN.read_text("utf-8"))
-    shown = [
-        file
-        for file, count in sorted(counts.items())
-        if (
-            options.paths
-            and any(Path(ROOT, file).is_relative_to(Path(path).resolve()) for path in options.paths)
-        )
-        or (not options.paths and count > known.get(file, 0))
+    parser.add_argument("paths", nargs="*", type=Path, help="read these files and folders alone")
+    wanted = [path.resolve() for path in parser.parse_args().paths] or [ROOT]
+    lines = [
+        f"{file}:{line}: {fault}"
+        for file, line, text, semicolons in passages()
+        if any(Path(ROOT, file).is_relative_to(path) for path in wanted)
+        for fault in faults(text, semicolons)
     ]
-    for file in shown:
-        print(*by_file[file], sep="\n")
-        print(f"{file}: {counts[file]} faults, {known.get(file, 0)} are known")
-    print(f"prose: {counts.total()} faults in {len(counts)} files")
-    return 1 if shown and not options.paths else 0
+    print(*lines, f"prose: {len(lines)} faults", sep="\n")
+    return 1 if lines else 0
 
 
 if __name__ == "__main__":

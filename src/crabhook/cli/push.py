@@ -35,13 +35,13 @@ def _people(name: str | None) -> "Sequence[Member]":
     members = team_now(team_folder()).members
     people = [member for member in members if name in (None, member.name)]
     if not people:
-        raise CrabhookError(f"{name} is not in the team; `crabhook team list` says who is")
+        raise CrabhookError(f"{name} is not in the team: `crabhook team list` says who is")
     return people
 
 
 _NONE = (
     "no phone is called from here: open the page of the web desk on a phone and turn notifications "
-    "on; on another machine than the server's this command sees none"
+    "on.  This command sees the phones of the server on this machine only"
 )
 
 
@@ -64,7 +64,7 @@ def _list(arguments: argparse.Namespace) -> None:
 
 
 def _plain(member: "Member", phone: "Subscription") -> dict[str, object]:
-    """Return what is told of a phone, without its address, which is a secret."""
+    """Return a phone as a person may see it: its address is a secret."""
     return {
         "id": phone.id,
         "person": member.name,

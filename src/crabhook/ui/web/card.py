@@ -132,7 +132,7 @@ def _request(document: CardDocument, pen: Pen) -> Html:
 
 
 def _changed_plan(card: Card, desk: Replica, pen: Pen) -> Html:
-    """Return how a plan differs from the one that was denied before it, for who wants to see."""
+    """Return how a plan differs from the plan that was denied before it, for a person to open."""
     plan = plan_of(card)
     before = denied_before(card, desk) if plan else ""
     if not before:

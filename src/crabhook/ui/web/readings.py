@@ -89,7 +89,7 @@ def _tried(offering: Offering) -> Html:
 
 
 def offers_of_entry(ready: OffersReady) -> Html:
-    """Return the rules that are offered for calls like that of an entry of the history."""
+    """Return the rules that are offered for calls like the call of an entry of the history."""
     row, offering = key_of("always-allow", Place.ENTRY), ready.offering
     offered = Button(row.act.id, row.act.name, row.means, Guard.ARMED)
     rules = (

@@ -82,7 +82,7 @@ _ORDERS = {
     "allow-all": (
         f"allow everything for {_MINUTES} minutes",
         "passkey",
-        f"every call of this session, whatever it does, for {_MINUTES} minutes: yes allows them",
+        f"every call of this session, all that it does, for {_MINUTES} minutes: yes allows them",
     ),
 }
 """The orders about a session: the words, the key that they need, and what a second yes is to."""
