@@ -34,10 +34,10 @@ from crabhook.present.safe import Speller, safe
 from crabhook.present.sentence import Sentence, has_risk, sentence
 from crabhook.present.summary import as_allowed, is_plan, is_question, names_plan
 
-NO_PLAN = "this event carries no plan: the PermissionRequest of the same call does"
+_NO_PLAN = "this event carries no plan: the PermissionRequest of the same call does"
 _ABSENT = object()
 _SHOWN_ABOVE = frozenset({"tool_input", "hook_event_name"})
-NO_CONTEXT, NO_CALLS = CardContext(), LastCalls(())
+_NO_CONTEXT, _NO_CALLS = CardContext(), LastCalls(())
 
 
 @frozen
@@ -95,7 +95,7 @@ class CardDocument:
 
 
 def card_document(
-    card: Card, context: CardContext = NO_CONTEXT, last_calls: LastCalls = NO_CALLS
+    card: Card, context: CardContext = _NO_CONTEXT, last_calls: LastCalls = _NO_CALLS
 ) -> CardDocument:
     """Return what a card says; `context` and `last_calls` are of `around`."""
     asked, *others = [leg.event for leg in card.requests]
@@ -108,7 +108,7 @@ def card_document(
     notes: list[Block] = [] if first is asked else [AsAllowed(waits, answers)]
     notes.append(HiddenLetters(tuple(text for text in texts if isinstance(text, str))))
     if is_plan(first) and not first.given.get("plan") and not names_plan(first):
-        notes.append(OurWords(NO_PLAN))
+        notes.append(OurWords(_NO_PLAN))
     if Verdict.KEEP_GOING in card.choices.verdicts:
         notes.append(KeptGoing(card.kept_going))
     edited = first is not asked and not answers

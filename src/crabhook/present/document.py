@@ -275,7 +275,7 @@ def _quotes(*pairs: tuple[str, str]) -> tuple[Block, ...]:
     return tuple(Quote(label, text) for label, text in pairs if text)
 
 
-LOOKED_AT = 100_000  # letters of a text in which hidden ones are counted
+_LOOKED_AT = 100_000  # letters of a text in which hidden ones are counted
 
 
 @frozen
@@ -287,12 +287,12 @@ class HiddenLetters(DeskBlock):
     @property
     def count(self) -> int:
         """How many letters are invisible."""
-        return sum(hidden(text[:LOOKED_AT]) for text in self.texts)
+        return sum(hidden(text[:_LOOKED_AT]) for text in self.texts)
 
     @property
     def leftward(self) -> bool:
         """Whether a terminal may show words in another order than they were sent in."""
-        return any(runs_leftward(text[:LOOKED_AT]) for text in self.texts)
+        return any(runs_leftward(text[:_LOOKED_AT]) for text in self.texts)
 
     @property
     def parts(self) -> tuple[Block, ...]:

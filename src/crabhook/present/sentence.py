@@ -8,9 +8,8 @@ mode of the agent in which another verdict lets the call happen.
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from itertools import groupby
 from math import ceil
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -28,7 +27,7 @@ from crabhook.model.question import read_questions
 from crabhook.model.wording import plural, who
 from crabhook.policy.calls.subject import subject_of_line
 from crabhook.present.body import server_asks
-from crabhook.present.document import LEVELS, NOTHING_RISKY
+from crabhook.present.document import LEVELS, NOTHING_RISKY, CallRisk
 from crabhook.present.phrases import ago, joined
 from crabhook.present.safe import Speller, safe
 from crabhook.present.summary import (
@@ -176,18 +175,15 @@ def _question(event: Event, spell: Speller) -> Sentence:
 
 def risk_words(risk: Risk, spell: Speller = safe) -> str:
     """Return what a call may do, each level by its word: "danger: deletes …. caution: network"."""
-    parts = [f"{LEVELS[level]}: {'; '.join(words)}" for level, words in by_level(risk, spell)]
+    parts = [
+        f"{LEVELS[level]}: {'; '.join(brief(effect, spell) for effect in words)}"
+        for level, words in CallRisk(risk).levels
+    ]
     if risk.unknown:
         parts.append(f"not known: {'; '.join(brief(part, spell) for part in risk.unknown)}")
     if risk.level is Level.NONE:
         parts = [NOTHING_RISKY, *parts]
     return ". ".join(parts)
-
-
-def by_level(risk: Risk, spell: Speller = safe) -> Iterator[tuple[Level, list[str]]]:
-    """Yield the words of what a call may do, the worst level first."""
-    for level, effects in groupby(risk.effects, key=lambda effect: effect.level):
-        yield level, [brief(effect.words, spell) for effect in effects]
 
 
 def dangers(risk: Risk) -> tuple[str, ...]:
