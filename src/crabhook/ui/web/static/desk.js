@@ -200,15 +200,20 @@ function tell(words) {
 /** Say something at what a person acts on: at the foot of a card, which stays in view. */
 function sayAt(holder, words, tone = "") {
   if (holder.id === "desk") return tell(words);
-  const place = holder.matches("article") ? footOf(holder) : (all("form.acts", holder).at(-1) ?? holder);
-  let output = all("output.outcome", place).at(-1);
-  if (!output) {
-    output = make("output", "", { class: "outcome", role: "status", "data-is-ours": "" });
-    place.append(output);
-  }
+  const output = outcomeOf(holder);
   Object.assign(holder.dataset, { isSaid: words, isSaidTone: tone });
   if (Boolean(words) === Boolean(output.textContent)) return say(output, words, tone);
   return steady(() => say(output, words, tone)); // it comes or goes, and may move what is below
+}
+
+/** Return where outcomes are told. It is there before any is: readers hear what changes in it. */
+function outcomeOf(holder) {
+  const place = holder.matches("article") ? footOf(holder) : (all("form.acts", holder).at(-1) ?? holder);
+  const output = all("output.outcome", place).at(-1);
+  if (output) return output;
+  const ours = make("output", "", { class: "outcome", role: "status", "data-is-ours": "" });
+  place.append(ours);
+  return ours;
 }
 
 /** Return the foot of a card, which stays in view: of one that is over, a foot of ours. */
@@ -308,11 +313,13 @@ function morphInside(old, fresh) {
 
 // ---------------------------------------------------------------- Put: what the server tells
 
+const CARD = "#queue-list > [data-card], article[data-card]";
 const isGone = (node) => node.hasAttribute("data-is-gone");
 
 /** Take an element away; a card in view leaves its place, greyed, until a person moves on. */
 function takeAway(node, words = "") {
-  if (node.nodeType !== Node.ELEMENT_NODE || !node.matches("[data-card]") || !inView(node)) {
+  const isCard = node.nodeType === Node.ELEMENT_NODE && node.matches(CARD);
+  if (!isCard || !inView(node)) {
     node.remove();
     return;
   }
@@ -488,13 +495,17 @@ const sight = globalThis.IntersectionObserver
     )
   : null;
 const watched = new WeakSet();
+// What a person must have seen; JSON that repeats it is left out.
+const LINES = ".asked .line:not(.raw .line)";
 
 /** Watch the buttons and lines that are new. */
 function watch() {
-  for (const node of all("button.act, .asked .line")) {
+  for (const node of all(`button.act, ${LINES}`)) {
     if (watched.has(node)) continue;
     watched.add(node);
     sight.observe(node);
+    const holder = holderOf(node);
+    if (node.matches("button") && holder && holder.id !== "desk") outcomeOf(holder);
   }
   for (const node of near) if (!node.isConnected) near.delete(node);
 }
@@ -505,13 +516,14 @@ const holderOf = (node) => node.closest("[data-card], [data-session]:not(button)
 /** Return what names a holder as it is shown. */
 const markOf = ({ dataset: { seen = "", sha = "", state = "" } }) => [seen, sha, state].join();
 
-/** Return the rows of the screen that nothing covers, for what is in a holder. */
+/** Return the rows of the screen that nothing covers: no bar, no keyboard, no words of ours. */
 function clearRows() {
-  const bottom = byId("heard") ? document.querySelector(".tabs") : null;
-  const box = bottom?.getBoundingClientRect();
-  const atFoot = box?.height && box.top > innerHeight / 2;
-  const top = document.querySelector(".top")?.getBoundingClientRect().bottom ?? 0;
-  return { top: Math.max(0, top), bottom: atFoot ? box.top : innerHeight };
+  const { offsetTop = 0, height = innerHeight } = globalThis.visualViewport ?? {};
+  const covers = all(".tabs, .held li, .told").map((cover) => cover.getBoundingClientRect());
+  const atFoot = covers.filter((box) => box.height && box.top > innerHeight / 2);
+  const top = document.querySelector(".top").getBoundingClientRect().bottom;
+  const bottom = Math.min(innerHeight, offsetTop + height, ...atFoot.map((box) => box.top));
+  return { top: Math.max(0, top), bottom };
 }
 
 function inView(node) {
@@ -563,10 +575,9 @@ function lookSoon() {
 
 /** Return the lines of a request that were not in view yet; null where they are not all here. */
 function unread(holder) {
-  const asked = holder.querySelector(".asked");
-  if (!asked || holder.dataset.whole === "no") return null;
+  if (!holder.querySelector(".asked") || holder.dataset.whole === "no") return null;
   const mark = markOf(holder);
-  return all(".line", asked).filter((line) => !reading.whole(line, mark));
+  return all(LINES, holder).filter((line) => !reading.whole(line, mark));
 }
 
 /** Return why a button does not act now; "" where it does. */
@@ -631,6 +642,7 @@ let ahead = 0; // seconds by which the server's clock is ahead of `performance.n
 let lastId = "";
 let listening = null; // the AbortController of the stream that is open
 let heardAt = 0;
+let wake = () => {}; // try again at once: the network is back, or a person is
 const page = pageId();
 
 /** Return the name of this page, which its server's copy of the news goes by. */
@@ -649,7 +661,9 @@ function hear(yes, words = "") {
   document.documentElement.classList.toggle("unheard", !yes);
   say(byId("heard"), yes ? "Live" : words || "Not heard", yes ? "good" : "warning");
   refresh();
-  if (begins && !document.hidden) beat(true);
+  if (!begins) return;
+  if (!document.hidden) beat(true);
+  readView();
 }
 
 /** Listen until the page is hidden or signed out; come back after every break. */
@@ -683,14 +697,18 @@ async function listen() {
           }
         }
       }
-    } catch {
-      // The connection broke, or we cut it: try again.
+    } catch (error) {
+      // The connection broke, or we cut it: try again. A fault of ours is told to who looks for it.
+      if (!cut.signal.aborted && error.name !== "TypeError") console.error(error);
     } finally {
       clearInterval(alarm);
     }
     if (stop.signal.aborted) break;
     hear(false);
-    await sleep(backoff(Math.max(0, tries)));
+    const woken = new Promise((done) => {
+      wake = done;
+    });
+    await Promise.race([sleep(backoff(Math.max(0, tries))), woken]);
   }
   if (listening === stop) listening = null;
 }
@@ -730,6 +748,7 @@ function onVisibility() {
     onVisibility.timer = setTimeout(() => stopListening("Asleep"), HIDDEN_FOR);
   } else {
     settle();
+    wake();
     if (document.body.dataset.view !== "sign-in") listen();
     beat(true);
     lookSoon();
@@ -794,7 +813,8 @@ async function ask(value) {
 // ---------------------------------------------------------------- Acts: what a person does
 
 const objected = new Map(); // the button that did not act, by its holder, until it does
-const busy = new Map(); // the answer that is on its way, by its card
+const busy = new Map(); // the call that is on its way, by its card or its holder
+const busyAt = (holder) => holder.dataset.card ?? holder;
 
 /** Return what was typed or chosen for an act: a text, or values by their names. */
 export function valueOf(fields) {
@@ -841,8 +861,16 @@ const closes = (button) => ["deny", "decline", "cancel", "end-turn"].includes(bu
 /** Do what a button says, if it may now. Everything that it does not do is told in words. */
 async function act(button) {
   const holder = holderOf(button);
-  const objected = objection(button);
-  if (objected) return object(button, holder, objected);
+  const reason = objection(button);
+  if (reason) return object(button, holder, reason);
+  const before = busy.get(busyAt(holder));
+  if (before) {
+    if (!before.takeBack) return sayAt(holder, "Wait: this is being sent.");
+    // While an answer is held, only one that is stricter takes its place.
+    if (!closes(button)) return sayAt(holder, "An answer is on its way: take it back first.");
+    await before.takeBack();
+    await before.over;
+  }
   const call = callOf(button, holder);
   if (button.hasAttribute("data-needs") && call.value === undefined && call.choice === undefined) {
     const [field] = fieldsOf(button, holder);
@@ -850,26 +878,37 @@ async function act(button) {
     field?.focus();
     return sayAt(holder, "Say it in words first.", "warning");
   }
+  const mine = { takeBack: null, over: null };
+  busy.set(busyAt(holder), mine);
+  mine.over = carryOut(button, holder, call, mine).finally(() => busy.delete(busyAt(holder)));
+  return mine.over;
+}
+
+/** Have a call confirmed and signed where it needs that, give it, and tell what became of it. */
+async function carryOut(button, holder, call, mine) {
   const { second, gives } = button.dataset;
   if (second) {
     if (!(await secondYes(second, button.textContent))) return sayAt(holder, "Nothing was sent.");
     call.second = second;
   }
-  const waiting = busy.get(call.card);
-  if (waiting) {
-    if (!closes(button)) return sayAt(holder, "An answer is on its way: take it back first.");
-    await waiting.takeBack();
-  }
   call.at = Math.round(serverNow() * 1000) / 1000;
-  const text = JSON.stringify(call);
-  const posted = { page, call: text };
+  const posted = { page, call: JSON.stringify(call) };
   if (needsPasskey(button, call)) {
     sayAt(holder, "Your passkey signs this.");
-    const signed = await assertion(await challengeOf(here, text, call.at));
+    const signed = await assertion(await challengeOf(here, posted.call, call.at));
     if (signed.why) return sayAt(holder, signed.why, "warning");
     posted.assertion = signed.assertion;
   }
-  await give(posted, call, holder, gives);
+  const endHold = hold(call, gives, holder, mine);
+  sayAt(holder, gives ? `${gives}: sent in a moment.` : "Sent.");
+  try {
+    const [response, answer] = await deliver("/do", posted, () => {
+      sayAt(holder, "No answer came yet: the same is sent again.", "warning");
+    });
+    return told(response, answer, holder, gives);
+  } finally {
+    endHold();
+  }
 }
 
 /** Tell why a button did not act, and lead on to what is missing. */
@@ -882,17 +921,6 @@ function object(button, holder, words) {
   else if (lines === null && holder.matches("li") && holder.dataset.card) {
     location.hash = `#card-${holder.dataset.card}`;
   }
-}
-
-/** Give an answer, and tell what became of it. */
-async function give(posted, call, holder, gives) {
-  const held = hold(call, gives, holder);
-  sayAt(holder, gives ? `${gives}: sent in a moment.` : "Sent.");
-  const [response, answer] = await deliver("/do", posted, () => {
-    sayAt(holder, "No answer came yet: the same is sent again.", "warning");
-  });
-  held.end();
-  told(response, answer, holder, gives);
 }
 
 /** Tell the outcome of a call at its card. */
@@ -938,9 +966,9 @@ function offerNext(holder) {
   footOf(holder).append(link);
 }
 
-/** Show an answer that can be taken back, until it is given. */
-function hold(call, gives, holder) {
-  if (!call.hold) return { end: () => {} };
+/** Show an answer that can be taken back; returns what ends that. */
+function hold(call, gives, holder, mine) {
+  if (!call.hold) return () => {};
   const until = performance.now() + call.hold * 1000;
   const words = make("span", "", { class: "words" });
   const button = make("button", "Take back", { type: "button" });
@@ -953,20 +981,17 @@ function hold(call, gives, holder) {
   };
   turn();
   const timer = setInterval(turn, 250);
-  const takeBack = async () => {
+  mine.takeBack = async () => {
     button.setAttribute("aria-disabled", "true");
     const [response, answer] = await deliver("/take-back", { id: call.id }, () => {});
     if (!response.ok) sayAt(holder, whyOf(response, answer), "warning");
   };
-  button.addEventListener("click", takeBack);
-  busy.set(call.card, { takeBack });
-  const end = () => {
+  button.addEventListener("click", mine.takeBack);
+  return () => {
     clearInterval(timer);
     if (item.contains(document.activeElement)) holder.querySelector("h2")?.focus();
     item.remove();
-    busy.delete(call.card);
   };
-  return { end };
 }
 
 /** Ask for the second yes to an effect; its buttons are armed anew, as a card's are. */
@@ -1085,7 +1110,8 @@ function show() {
   const [, name, number] = /^#(c(?=\d)|[a-z]+)-?(\d+)?$/.exec(location.hash) ?? [];
   const views = { c: "card", card: "card", entry: "history", sessions: "sessions", history: "history", you: "you" };
   const view = views[name] ?? "queue";
-  const other = document.body.dataset.view !== view;
+  const from = document.body.dataset.view;
+  scrolled.set(from, scrollY);
   document.body.dataset.view = view;
   for (const link of all("[data-tab]")) {
     if (link.dataset.tab === view || (view === "card" && link.dataset.tab === "queue")) {
@@ -1095,16 +1121,27 @@ function show() {
   settle();
   if (view === "card") openCard(Number(number));
   else closeCard();
-  if (view !== "card" && other) {
-    scrollTo(0, 0);
+  if (view !== "card" && view !== from) {
+    scrollTo(0, scrolled.get(view) ?? 0);
     byId(`${view}-title`)?.focus({ preventScroll: true });
   }
-  if (view === "history" && heard) {
-    if (name === "entry") openEntry(Number(number));
-    else if (!byId("history-list").children.length) ask({ ask: "history", before: 0 });
-  }
-  if (view === "you") showPush();
+  readView();
   lookSoon();
+}
+
+const scrolled = new Map(); // how far each view was scrolled when it was left
+
+/** Have read what the view needs, once the desk is heard. */
+function readView() {
+  const { view } = document.body.dataset;
+  if (!heard) return;
+  const entry = Number(/^#entry-(\d+)$/.exec(location.hash)?.[1]);
+  if (view === "history" && entry) openEntry(entry);
+  if (view === "history" && !entry && !byId("history-list").children.length) {
+    ask({ ask: "history", before: 0 });
+  }
+  if (view === "card") followCard();
+  if (view === "you") showPush();
 }
 
 /** Show a whole card, as it was left. */
@@ -1118,7 +1155,8 @@ async function openCard(number) {
     scrollTo(0, 0);
   }
   for (const row of all("#queue-list > [data-card]")) row.toggleAttribute("data-is-open", row.id === `row-${number}`);
-  await readCard(number);
+  // What the server shows depends on its copy of the news, which the stream fills first.
+  if (heard) await readCard(number);
   byId(`${id}-title`)?.focus({ preventScroll: true });
 }
 
@@ -1497,14 +1535,14 @@ function startDesk() {
   document.addEventListener("submit", (event) => event.preventDefault());
   document.addEventListener("input", onInput);
   // What is gone leaves its place when a person scrolled, or touched something else.
-  const scrolled = () => performance.now() - scrolledAt > 300 && settle();
-  document.addEventListener("scrollend", scrolled, { capture: true });
+  const onScrollEnd = () => performance.now() - scrolledAt > 300 && settle();
+  document.addEventListener("scrollend", onScrollEnd, { capture: true });
   document.addEventListener("pointerup", (event) => {
     if (!event.target.closest?.("[data-is-gone]")) setTimeout(settle, 50);
   });
   addEventListener("pagehide", () => stopListening("Asleep"));
   addEventListener("pageshow", (event) => event.persisted && onVisibility());
-  addEventListener("online", () => listen());
+  addEventListener("online", () => wake());
   byId("sign-in-go").addEventListener("click", signIn);
   byId("sign-out").addEventListener("click", signOut);
   byId("push-on").addEventListener("click", pushOn);
