@@ -26,7 +26,7 @@ from crabhook.team.web_enrolling import PageSide
 from tests.support.authenticator import Authenticator
 from tests.support.desk import PlayedDesk
 from tests.support.sitting import call
-from tests.support.web_page import WebPage
+from tests.support.web_page import WebPage, client
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
@@ -142,10 +142,7 @@ async def standing(*names: str) -> AsyncIterator[Standing]:
             port = at.address.port
             for key in house.keys.values():
                 key.origin = f"http://{HOST}:{port}"
-            # Names below localhost lead to this machine without a resolver, as in browsers.
-            connector = aiohttp.TCPConnector(resolver=_Loopback())
-            jar = aiohttp.DummyCookieJar()
-            async with aiohttp.ClientSession(connector=connector, cookie_jar=jar) as http:
+            async with client() as http:
                 yield Standing(
                     house.server,
                     port,
@@ -157,20 +154,3 @@ async def standing(*names: str) -> AsyncIterator[Standing]:
                     push,
                     face.desks,
                 )
-
-
-class _Loopback(aiohttp.abc.AbstractResolver):
-    async def resolve(self, host: str, port: int = 0, family: Any = 0) -> list[Any]:
-        return [
-            {
-                "hostname": host,
-                "host": "127.0.0.1",
-                "port": port,
-                "family": family or 2,
-                "proto": 0,
-                "flags": 0,
-            }
-        ]
-
-    async def close(self) -> None:
-        pass
