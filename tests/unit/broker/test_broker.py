@@ -249,10 +249,9 @@ def test_the_feed_keeps_the_start_of_a_payload_and_not_everything(book: Playbook
     assert all(not one.event.fields for one in book.broker.feed() if one.number is not None)
 
 
-@pytest.mark.slow
 def test_when_too_many_wait_the_next_is_refused_and_those_that_wait_stay() -> None:
-    book = Playbook()
-    most = Limits().requests
+    most = 20
+    book = Playbook(bounds=Limits(requests=most))
     for number in range(most):
         book.asks(bash(f"a{number}", "ls", session=f"s{number}"))
     turned_away = f"feed: PreToolUse turned away: {Refusal.FULL}"
@@ -263,8 +262,9 @@ def test_when_too_many_wait_the_next_is_refused_and_those_that_wait_stay() -> No
     book.asks(bash("b", "ls", session="b")).sees(f"#{most + 1} waiting: b")
 
 
-def test_a_session_that_asks_without_end_leaves_room_for_the_others(book: Playbook) -> None:
-    most = Limits().session_requests
+def test_a_session_that_asks_without_end_leaves_room_for_the_others() -> None:
+    most = 20
+    book = Playbook(bounds=Limits(session_requests=most))
     for number in range(most):
         book.asks(bash(f"a{number}", "ls", f"t{number}"))
     turned_away = f"feed: PreToolUse turned away: {Refusal.SESSION_FULL}"

@@ -2,7 +2,8 @@
 
 import pytest
 
-from crabhook.broker.recent import ASKED_AGAIN_WITHIN, KEPT, NOTE_KEPT, RecentDecisions
+from crabhook.broker import recent
+from crabhook.broker.recent import ASKED_AGAIN_WITHIN, NOTE_KEPT, RecentDecisions
 from crabhook.model.actor import OWNER
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.event import EndScope, Event, ToolCall
@@ -244,13 +245,19 @@ def call(number: int, use_id: str = "") -> Event:
     return Event("claude", "PreToolUse", session="s", tool=tool, fields={"much": "x"})
 
 
-@pytest.mark.slow
-def test_the_memory_is_bounded_and_the_oldest_goes_first() -> None:
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> int:
+    """Have the memory keep few entries; return how many."""
+    monkeypatch.setattr(recent, "KEPT", 50)
+    return 50
+
+
+def test_the_memory_is_bounded_and_the_oldest_goes_first(few: int) -> None:
     settled = RecentDecisions()
-    for number in range(KEPT + 1):
+    for number in range(few + 1):
         settled.remember_answer(call(number), ALLOWED, 0.0)
         settled.remember_note(call(number), Decided(NOTED, OWNER), 0.0)
-    assert repr(settled) == f"<RecentDecisions answers={KEPT} notes={KEPT}>"
+    assert repr(settled) == f"<RecentDecisions answers={few} notes={few}>"
     assert settled.take_note(call(0), 0.0) == ""
     assert settled.take_note(call(1), 0.0) == "mind the gap"
 
@@ -261,12 +268,11 @@ def test_the_memory_keeps_no_payload() -> None:
     assert [entry.event.fields for _, entry in settled._answers.of_session(call(1))] == [{}]
 
 
-@pytest.mark.slow
-def test_no_answer_is_kept_past_its_use_and_not_more_than_so_many() -> None:
+def test_no_answer_is_kept_past_its_use_and_not_more_than_so_many(few: int) -> None:
     settled = RecentDecisions()
-    for number in range(KEPT + 10):
+    for number in range(few + 10):
         settled.remember_answer(call(number), ALLOWED, 0.0)
-    assert repr(settled) == f"<RecentDecisions answers={KEPT} notes=0>"
+    assert repr(settled) == f"<RecentDecisions answers={few} notes=0>"
     settled.remember_answer(call(0), ALLOWED, ASKED_AGAIN_WITHIN + 1)
     assert repr(settled) == "<RecentDecisions answers=1 notes=0>"
 

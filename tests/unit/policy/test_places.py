@@ -103,8 +103,8 @@ def test_no_spelling_of_a_shell_line_writes_what_is_protected_unasked(
     assert [one.tool.input["command"] for one in unasked(events)] == []  # type: ignore[attr-defined]
 
 
-@every_row("entry", ENTRY_NAMES)
-def test_no_file_tool_writes_what_is_protected_unasked(entry: str) -> None:
+@every_row("turn, entry", list(enumerate(ENTRY_NAMES)))
+def test_no_file_tool_writes_what_is_protected_unasked(turn: int, entry: str) -> None:
     spelled = (
         name
         for path in FILES[entry]
@@ -117,7 +117,7 @@ def test_no_file_tool_writes_what_is_protected_unasked(entry: str) -> None:
     )
     events = (
         call(tool, **{key: name})
-        for name in spelled
+        for name in share(list(spelled), turn)
         for tool, key in (
             ("Write", "file_path"),
             ("Edit", "file_path"),

@@ -4,11 +4,12 @@ import re
 from itertools import pairwise
 from random import Random
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crabhook.secrets.context import SecretSpan, lowered, places, united
 from crabhook.secrets.find import _FORMATS, _SHAPES, known_in
+from tests.support.examples import examples
 from tests.support.rows import every_row
 
 _SPANS = st.lists(
@@ -53,7 +54,7 @@ def test_what_has_a_vendors_shape_is_found_whichever_of_its_two_patterns_is_aske
     random = Random(form)
     texts = st.from_regex(re.compile(whose + secret, re.ASCII), fullmatch=True)
 
-    @settings(max_examples=20, deadline=None, database=None)
+    @examples(20, deadline=None, database=None)
     @given(texts)
     def holds(text: str) -> None:
         for around in (text, f"x {text} y", f"TOKEN={text}\n", f"{text}{text}", f"a{text}"):

@@ -6,6 +6,7 @@ import pytest
 
 from crabhook.policy.protected import ENTRIES
 from crabhook.policy.shell import programs
+from tests.support.examples import share
 from tests.support.rows import every_row
 from tests.unit.policy.law import HOME, OPEN, bash, context, policy, rule, verdict
 
@@ -42,10 +43,10 @@ BROUGHT = (
 
 
 def lines(use: str) -> list[str]:
-    """Each way to compute a name, in this use; behind `@` no shell reads a tilde."""
+    """Each way to compute a name, or a share, in this use; behind `@` no shell reads a tilde."""
     return [
         before + use.replace("NAME", name)
-        for before, name in COMPUTED
+        for before, name in share(COMPUTED, len(use))
         if not ("@" in use and name[0] == "~")
     ]
 

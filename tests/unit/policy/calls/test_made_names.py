@@ -3,6 +3,7 @@
 import pytest
 
 from crabhook.policy.context import Below, Context, Wanted
+from tests.support.examples import share
 from tests.support.rows import every_row
 from tests.unit.policy.law import (
     HOME,
@@ -46,9 +47,11 @@ def _context() -> Context:
     return Context(PROJECT, HOME, NOW, lambda path: path, below)
 
 
-@every_row("maker", LINKS)
-def test_a_name_that_a_link_maker_may_have_made_is_covered_by_no_rule(maker: str) -> None:
-    for use in (*READS, *WRITES):
+@every_row("turn, maker", list(enumerate(LINKS)))
+def test_a_name_that_a_link_maker_may_have_made_is_covered_by_no_rule(
+    turn: int, maker: str
+) -> None:
+    for use in share((*READS, *WRITES), turn):
         for law in (NARROW, WIDE):
             line = f"{maker}; {use}"
             assert law.examine(bash(line), _context()).verdict is None, line

@@ -19,6 +19,7 @@ from crabhook.ui.full.dialog import Dialog, Go
 from crabhook.ui.full.dialogs.card import TextPage
 from crabhook.ui.full.effects import Give, GiveAll, Say, ScreenEffect, Submit, submit
 from crabhook.ui.full.keys import KEYS
+from tests.support.examples import share
 from tests.support.rows import every_row
 from tests.support.sitting import QUESTIONS, Sitting
 
@@ -97,9 +98,11 @@ def away(sitting: Sitting) -> None:
 SITUATIONS = (queue, request, questions, review, notes, marked, box, editor, held, away)
 
 
-@every_row("begin", SITUATIONS)
-def test_a_key_that_is_obeyed_at_once_decides_nothing(begin: Callable[[Sitting], None]) -> None:
-    for row in (row for row in KEYS if row.guard in (Guard.FREE, Guard.BEGIN)):
+@every_row("turn, begin", list(enumerate(SITUATIONS)))
+def test_a_key_that_is_obeyed_at_once_decides_nothing(
+    turn: int, begin: Callable[[Sitting], None]
+) -> None:
+    for row in share([row for row in KEYS if row.guard in (Guard.FREE, Guard.BEGIN)], turn):
         sitting = Sitting()
         begin(sitting)
         if row in sitting.top.rows():

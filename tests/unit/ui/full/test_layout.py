@@ -15,7 +15,7 @@ from crabhook.model.order import Order
 from crabhook.ui.full.arming import Sight
 from crabhook.ui.full.layout import LEAST_ROWS, divide
 from crabhook.ui.text.layout import line_cells
-from tests.support.examples import examples
+from tests.support.examples import examples, share
 from tests.support.rows import every_row
 from tests.support.sitting import QUESTIONS, Sitting
 
@@ -99,7 +99,7 @@ def filled(columns: int, rows: int, text: str = "text", **options: Any) -> Sitti
 
 @pytest.mark.slow
 @every_row("columns, rows", SIZES)
-@every_row("ascii_only", [False, True])
+@every_row("ascii_only", share([False, True], 0))
 def test_every_mode_fits_every_size(columns: int, rows: int, ascii_only: bool) -> None:
     sitting = filled(columns, rows, "日本語 text ש " * 20, ascii=ascii_only)
     shown = "".join(everything(sitting))
