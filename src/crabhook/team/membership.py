@@ -28,7 +28,7 @@ class Permission(StrEnum):
     CLAIM = "claim"
     ADJUST = "adjust"  # extend, snooze
     NOTE = "note"  # tell a session's model something
-    OFFERS = "offers"
+    OFFERS = "offers"  # which rules there could be, and what they say of an edit
     ALLOW = "allow"  # every decision but a denial: allow, answer, ask, pass
     DENY = "deny"
     HOLD = "hold"
@@ -52,10 +52,10 @@ NEEDS: Mapping[Permission, Role] = {
 }
 """The least role for each permission."""
 
-CLOSING = frozenset(
-    {*_VIEWS, Permission.CLAIM, Permission.DENY, Permission.HOLD, Permission.STOP, Permission.HERE}
-)
-"""What a key may do that lies unencrypted: look, and close gates."""
+_CLOSES = (Permission.DENY, Permission.HOLD, Permission.STOP, Permission.HERE)
+
+CLOSING = frozenset({*_VIEWS, Permission.CLAIM, Permission.OFFERS, *_CLOSES})
+"""What a key may do that lies unencrypted: look, read what the rules say, and close gates."""
 
 KINDS = ("call", "question", "plan", "form", "stop")
 """The kinds of card, as the settings name them."""
