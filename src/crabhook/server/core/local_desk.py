@@ -63,15 +63,22 @@ MayNot: TypeAlias = Callable[[], str]
 JUDGED_AGAIN = 100  # cards, after a rule from the history
 
 
-class LocalDesk:
-    """A `desk.updates.Desk` on a runner. `by` is its operator."""
+def at_desk(by: Actor) -> Actor:
+    """Return the person at a desk, from whichever address and with whichever key they come."""
+    return replace(by, address="", shown="") if isinstance(by, Operator) else by
 
-    def __init__(self, runner: Runner, by: Actor) -> None:
+
+class LocalDesk:
+    """A `desk.updates.Desk` on a runner. `by` is its operator.
+
+    `changes`: what desks of the same person asked about edits, where several share that.
+    """
+
+    def __init__(self, runner: Runner, by: Actor, changes: ChangedCalls | None = None) -> None:
         self._runner, self._queries, self._by = runner, runner.queries, by
-        # The same person at the same desk, from whichever address and with whichever key they come.
-        self._giver = replace(by, address="", shown="") if isinstance(by, Operator) else by
+        self._giver = at_desk(by)
         self._streams: list[Callable[[News], object]] = []
-        self._changes = ChangedCalls(runner.broker, runner.queries)
+        self._changes = changes or ChangedCalls(runner.broker, runner.queries)
 
     def __repr__(self) -> str:
         return f"<LocalDesk of {self._by} on {self._runner!r}>"

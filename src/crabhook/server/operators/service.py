@@ -26,11 +26,12 @@ from crabhook.desk.commands import (
     Stale,
 )
 from crabhook.desk.updates import READ, AttachedDesk, Cursor, News, Settled, Snapshot
-from crabhook.model.actor import Operator, Role
+from crabhook.model.actor import Actor, Operator, Role
 from crabhook.model.card import Card, State
 from crabhook.model.proof import CallProof
 from crabhook.remote.inputs import Inputs
-from crabhook.server.core.local_desk import LocalDesk, MayNot
+from crabhook.server.core.changed_calls import ChangedCalls
+from crabhook.server.core.local_desk import LocalDesk, MayNot, at_desk
 from crabhook.server.core.parts import Elsewhere
 from crabhook.server.core.runner import Runner
 from crabhook.server.operators.authentication import Authenticator, Caller, Sent, operator_of
@@ -175,6 +176,7 @@ class OperatorService:
     def _begin(self, runner: Runner) -> None:
         self._runner, self._log = runner, UpdateLog(runner)
         self._desks = Bounded[Operator, LocalDesk](DESKS_KEPT)
+        self._edits = Bounded[Actor, ChangedCalls](DESKS_KEPT)
 
     def switch_to(self, runner: Runner) -> None:
         """Serve desks from another runner; watches end, and desks come back to the new log."""
@@ -363,9 +365,14 @@ class OperatorService:
         return permission, target_of_command(command, permission, card, live)
 
     def _desk(self, by: Operator) -> LocalDesk:
-        """Return a person's desk, which is kept for a while with its reads."""
-        desk = self._desks.get(by) or LocalDesk(self._runner, by)
-        self._desks[by] = desk
+        """Return a person's desk, which is kept for a while with its reads.
+
+        What the key that lies open asks about an edit counts for the signature that allows it.
+        """
+        runner, person = self._runner, at_desk(by)
+        changes = self._edits.get(person) or ChangedCalls(runner.broker, runner.queries)
+        desk = self._desks.get(by) or LocalDesk(runner, by, changes)
+        self._edits[person], self._desks[by] = changes, desk
         return desk
 
     def _stale(self, desk: LocalDesk, asked: SubmittedCommand) -> Stale | None:
