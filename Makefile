@@ -1,6 +1,6 @@
 # Everything runs in .venv, made at the first call; the agents' programs that
 # the end-to-end tests drive are installed by tests/agents/install, the libraries
-# of the client in Node by tests/interop/node/install.
+# of the client in Node by tests/interop/node/install, what drives a browser by tests/browser/install.
 PYTHON ?= python3
 VENV := .venv
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
@@ -107,9 +107,10 @@ soundness: $(VENV)/developed agents ## print what an attack once found, and run 
 agents:
 	@sh tests/agents/install
 	@sh tests/interop/node/install
+	@sh tests/browser/install
 
 clean: ## remove what make has made
-	rm -rf $(VENV) tests/agents/node_modules tests/interop/node/node_modules
+	rm -rf $(VENV) tests/agents/node_modules tests/browser/node_modules tests/interop/node/node_modules
 
 # A new pip first: the one that comes with older Pythons knows no groups.
 $(VENV)/bin/python:

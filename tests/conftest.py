@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[1]
 
-MARKED = {"integration": "process", "e2e": "e2e"}
+MARKED = {"integration": "process", "browser": "process", "e2e": "e2e"}
 """What every test of a folder is marked as."""
 
 STARTS = frozenset(

@@ -58,6 +58,11 @@ class Authenticator:
         """The public key, as COSE has it."""
         return cbor.encode(dict(KINDS[self.kind].from_cryptography_key(self._key.public_key())))
 
+    @property
+    def private(self) -> Key:
+        """The private key, for an authenticator that a browser has."""
+        return self._key
+
     def passkey(self, name: str = "Pixel", **other: object) -> Passkey:
         """The passkey as the team file would have it, without an enrolment."""
         ids = (f"p-{name}", to_text(self.credential), to_text(self.public))
