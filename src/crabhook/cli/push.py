@@ -12,6 +12,7 @@ from crabhook import config
 from crabhook.cli.commands import SERVE_VALUES, actions
 from crabhook.cli.team.inviting import team_folder, team_now
 from crabhook.model.errors import CrabhookError
+from crabhook.team.membership import TeamRefusal
 from crabhook.ui.console import say, say_below, say_json
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from crabhook.server.push.subscriptions import GoneSubscription, Subscription, Subscriptions
     from crabhook.server.push.trial import PhoneTrial
-    from crabhook.team.membership import Member
+    from crabhook.team.membership import Member, Team
 
 
 def _kept() -> "Subscriptions":
@@ -32,11 +33,14 @@ def _kept() -> "Subscriptions":
 
 def _people(name: str | None) -> "Sequence[Member]":
     """Return the person of this name, or everybody in the team; raises CrabhookError."""
-    members = team_now(team_folder()).members
-    people = [member for member in members if name in (None, member.name)]
+    people = [member for member in _team().members if name in (None, member.name)]
     if not people:
         raise CrabhookError(f"{name} is not in the team: `crabhook team list` says who is")
     return people
+
+
+def _team() -> "Team":
+    return team_now(team_folder())
 
 
 _NONE = (
@@ -102,7 +106,8 @@ def _test(arguments: argparse.Namespace) -> None:
     from crabhook.server.push.trial import tried  # likewise
 
     kept = _kept()
-    people = [member for member in _people(arguments.name) if kept.of(member.id)]
+    phones_of = {member: _called(kept, member) for member in _people(arguments.name)}
+    people = [member for member, phones in phones_of.items() if phones]
     if not people:
         raise CrabhookError(_NONE)
     if len(people) > 1:
@@ -110,13 +115,23 @@ def _test(arguments: argparse.Namespace) -> None:
         raise CrabhookError(f"say whose phones: {names}")
     (person,) = people
     services = Services(config.load().push_services)
-    phones = kept.of(person.id)
+    phones = phones_of[person]
     say(f"Calling {_many(len(phones))} of {person.name} ...")
     trials = asyncio.run(tried(config.push_folder(), services, phones, arguments.within))
     for trial in trials:
         say_below(f"{_named(person, trial.phone)}: {_outcome(trial, arguments.within)}")
     if not any(trial.answer.fate.value == "accepted" for trial in trials):
         raise CrabhookError(f"no phone of {person.name} could be called")
+
+
+def _called(kept: "Subscriptions", member: "Member") -> "Sequence[Subscription]":
+    """Return a person's phones whose passkeys count; the server forgets the others."""
+    team, now = _team(), time.time()
+    return [
+        phone
+        for phone in kept.of(member.id)
+        if not isinstance(team.by_passkey(member.id, phone.passkey, now), TeamRefusal)
+    ]
 
 
 def _many(phones: int) -> str:

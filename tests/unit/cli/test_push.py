@@ -142,6 +142,19 @@ def test_a_trial_is_of_one_persons_phones(
     assert "zoe" in capsys.readouterr().err
 
 
+def test_a_phone_of_a_revoked_passkey_is_not_tried(
+    service: PushService, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (browser,) = subscribed(service, "amy")
+    push = server(service)
+    push.subscribe("o-amy", "p-revoked", service.browser().subscription, "https://desk.example")
+    push._kept.write(push._kept.content())
+    assert main(["push", "test", "--within", "0.1"]) == 0
+    assert "1 phone of amy" in capsys.readouterr().out
+    assert [len(each.messages) for each in service.browsers.values()] == [1, 0]
+    assert browser.messages
+
+
 def test_the_list_says_what_became_of_each_phone_and_no_address(
     service: PushService, capsys: pytest.CaptureFixture[str]
 ) -> None:

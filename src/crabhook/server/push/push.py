@@ -178,6 +178,7 @@ class Push:
 
     async def test(self, person: str) -> list[tuple[Subscription, ServiceAnswer]]:
         """Send a message to each phone of a person; return what each service answered."""
+        self._principals()
         async with Carrier.opened(self._key) as carrier:
             sends = (self._test(carrier, phone) for phone in self._kept.of(person))
             return list(await asyncio.gather(*sends))
@@ -242,12 +243,15 @@ class Push:
             return
         now, principals = self._now(), self._principals()
         visible = partial(self._is_visible, runner.attendance)
-        called = self._waking.look(now, principals, visible, partial(_may_decide, principals))
+        may = partial(_may_decide, principals)
+        called = self._waking.look(now, principals, visible, may)
         for phone in self._kept:
             state = self._states.setdefault(phone.id, _PhoneState())
             state.owed = (state.owed or phone.person in called) and not visible(phone.person)
             if phone.person in principals and not state.busy and now >= state.rests_until:
-                cards = self._waking.called_for(phone.person)
+                cards = tuple(
+                    filter(partial(may, phone.person), self._waking.called_for(phone.person))
+                )
                 if state.is_out_of_date(cards, now):
                     state.busy = True
                     sends.create_task(self._tell(carrier, phone, state, cards))
@@ -255,13 +259,18 @@ class Push:
             del self._states[name]
 
     def _principals(self) -> dict[str, Principal]:
-        """Return the people with phones whose passkeys are in the team."""
+        """Return the people with phones; forget a phone whose passkey counts no more."""
         team = self._team()
         if isinstance(team, TeamRefusal):
             return {}
-        whose = {(kept.person, kept.passkey) for kept in self._kept}
-        identified = (team.by_passkey(*each, time()) for each in sorted(whose))
-        return {each.operator: each for each in identified if isinstance(each, Principal)}
+        principals: dict[str, Principal] = {}
+        for phone in self._kept:
+            match team.by_passkey(phone.person, phone.passkey, time()):
+                case Principal() as principal:
+                    principals[phone.person] = principal
+                case _:
+                    self._kept.forget(phone.id)
+        return principals
 
     def _is_visible(self, attendance: Attendance, person: str) -> bool:
         """Whether a person looks at a page, or is at a terminal and did something lately."""

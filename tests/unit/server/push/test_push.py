@@ -5,7 +5,7 @@ import json
 import stat
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import time
 
@@ -334,14 +334,31 @@ async def test_an_old_token_does_nothing(tmp_path: Path, monkeypatch: pytest.Mon
         assert not there.push.reported(token(ann))
 
 
-async def test_a_revoked_passkey_is_called_no_more(tmp_path: Path) -> None:
+async def test_a_phone_of_a_revoked_passkey_is_forgotten_and_no_other(tmp_path: Path) -> None:
+    async with calling(tmp_path) as there:
+        other = replace(TEAM.members[0].passkeys[0], id="p-other")
+        ann = replace(TEAM.members[0], passkeys=(*TEAM.members[0].passkeys, other))
+        there.team = replace(TEAM, members=(ann, *TEAM.members[1:]))
+        lost, whole, bob = there.phone(), there.service.browser(), there.phone("bob")
+        there.push.subscribe("o-ann", "p-other", whole.subscription, PAGE)
+        revoked = replace(ann, passkeys=(replace(ann.passkeys[0], revoked=1), other))
+        there.team = replace(TEAM, members=(revoked, TEAM.members[1]))
+        there.ask()
+        assert await there.heard(whole) == ["1 call waits in p"]
+        await there.heard(bob)
+        assert titles(lost) == []
+        assert [phone.passkey for phone in there.push.phones("o-ann")] == ["p-other"]
+        await there.until(lambda: lost.endpoint not in (tmp_path / SUBSCRIPTIONS).read_text())
+
+
+async def test_a_person_who_left_the_team_is_called_no_more(tmp_path: Path) -> None:
     async with calling(tmp_path) as there:
         ann, bob = there.phone(), there.phone("bob")
-        there.team = Team("t", "shop", 2, TEAM.members[1:])
+        there.team = replace(TEAM, members=TEAM.members[1:])
         there.ask()
         await there.heard(bob)
-        await there.some_looks()
         assert titles(ann) == []
+        assert there.push.phones("o-ann") == ()
 
 
 async def test_a_team_that_cannot_be_read_calls_nobody_and_forgets_nobody(tmp_path: Path) -> None:
