@@ -72,7 +72,8 @@ async def open_pages(
     push.follow(shared.runner)
     shared.switches.append(push.follow)
     parts = WebParts(WebFace(), push, PageSide(team.folder))
-    opening = WebOpening(settings.web, settings.web_name, tls, shared.runner.warn)
+    names = tuple(name.partition(":")[0] for name in settings.web_name)
+    opening = WebOpening(settings.web, names, tls, shared.runner.warn)
     calling = asyncio.ensure_future(push.keep())
     try:
         async with open_web(opening, shared.service, team.current, parts, shared.watch) as at:
@@ -84,12 +85,17 @@ async def open_pages(
 
 
 def page_of(settings: Settings, at: TcpAddress, tls: object) -> str:
-    """Return where a person opens the page: by the first of its names, if it has one."""
-    scheme = "https" if tls or settings.web_name else "http"
+    """Return where a person opens the page: by the first of its names, if it has one.
+
+    A name may have a port, as of a proxy.
+    """
     if settings.web_name:
-        return f"{scheme}://{settings.web_name[0]}"
+        name, _, port = settings.web_name[0].partition(":")
+        # Without TLS of our own a proxy has it, at the usual port.
+        port = port or (str(at.port) if tls else "")
+        return f"https://{name}:{port}" if port not in ("", "443") else f"https://{name}"
     host = OWN_NAME if at.loopback and not tls else at.host
-    return f"{scheme}://{TcpAddress(host, at.port)}"
+    return f"{'https' if tls else 'http'}://{TcpAddress(host, at.port)}"
 
 
 def _tls(settings: Settings, admitted: Admitted) -> Tls | None:

@@ -14,16 +14,20 @@ from crabhook.doctor.facts import DoctorTask
 from crabhook.doctor.finding import Finding, Status, as_value, exit_code, heading_of, lines, summary
 from crabhook.doctor.live_check import prove
 from crabhook.platforms import PLATFORMS
+from crabhook.server.unix_socket import read_status
 from crabhook.ui.console import say, say_json
 
 DESK = "desk"
 """What is named to look at this device's keys for a desk elsewhere, and the way to its server."""
 
+WEB = "web"
+"""What is named to look at the page of the server here: what a phone would miss."""
+
 _WIDEST = 110  # columns; longer lines are hard to read
 
 
 add_arguments = declaring(
-    "doctor", {"agents": (*PLATFORMS, DESK), "named": ", ".join((*PLATFORMS, DESK))}
+    "doctor", {"agents": (*PLATFORMS, DESK, WEB), "named": ", ".join((*PLATFORMS, DESK, WEB))}
 )
 
 
@@ -50,6 +54,13 @@ def _examined(arguments: argparse.Namespace) -> Iterator[Finding]:
         from crabhook.doctor.checks.desk import examine_desks  # needs the extra
 
         yield from examine_desks(config.config_folder())
+        return
+    if arguments.agent == WEB:
+        from crabhook.app.running import socket_of  # as for a desk
+        from crabhook.doctor.checks.page import examine_pages
+
+        pages = read_status(socket_of(None).path).get("pages")
+        yield from examine_pages([*map(str, pages)] if isinstance(pages, list) else ())
         return
     wish = DoctorTask(
         project=arguments.project or Path.cwd(),

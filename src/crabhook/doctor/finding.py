@@ -112,7 +112,9 @@ def lines(finding: Finding, width: int) -> Iterator[str]:
     yield from wrap_sentences(finding.means, width, first=f"{margin}means: ", rest=inner)
     if finding.mend:
         yield f"{margin}mend:  {finding.mend}"
-    yield from wrap_sentences(finding.advice, width, first=f"{margin}note:  ", rest=inner)
+    for number, part in enumerate(finding.advice.split("\n")):
+        first = inner if number else f"{margin}note:  "
+        yield from wrap_sentences(part, width, first=first, rest=inner)
 
 
 def summary(findings: Sequence[Finding]) -> str:

@@ -1,0 +1,27 @@
+"""Where a person opens the page of a server."""
+
+from __future__ import annotations
+
+import pytest
+
+from crabhook.app.web import page_of
+from crabhook.config import Settings
+from crabhook.server.address import TcpAddress
+
+
+@pytest.mark.parametrize(
+    ("names", "at", "tls", "page"),
+    [
+        ((), TcpAddress("127.0.0.1", 7446), False, "http://crabhook.localhost:7446"),
+        ((), TcpAddress("192.168.1.7", 7446), True, "https://192.168.1.7:7446"),
+        (("desk.example",), TcpAddress("127.0.0.1", 7446), False, "https://desk.example"),
+        (("desk.example:8443",), TcpAddress("127.0.0.1", 7446), False, "https://desk.example:8443"),
+        (("desk.example", "b"), TcpAddress("0.0.0.0", 7446), True, "https://desk.example:7446"),
+        (("desk.example",), TcpAddress("0.0.0.0", 443), True, "https://desk.example"),
+        (("desk.example:443",), TcpAddress("0.0.0.0", 7446), True, "https://desk.example"),
+    ],
+)
+def test_the_page_has_the_first_name_and_the_port_that_leads_there(
+    names: tuple[str, ...], at: TcpAddress, tls: bool, page: str
+) -> None:
+    assert page_of(Settings(web="127.0.0.1:7446", web_name=names), at, tls=tls) == page
