@@ -121,7 +121,7 @@ $(VENV)/bin/python:
 
 $(VENV)/installed: pyproject.toml constraints.txt | $(VENV)/bin/python
 	@echo "setting up (once): crabhook and what it needs, into $(VENV)" >&2
-	@python -m pip install --quiet --constraint constraints.txt --editable '.[serve]'
+	@python -m pip install --quiet --constraint constraints.txt --editable '.[serve,web]'
 	@touch $@
 
 $(VENV)/developed: pyproject.toml constraints.txt | $(VENV)/bin/python

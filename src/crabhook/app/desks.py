@@ -7,7 +7,7 @@ import asyncio
 import logging
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +18,7 @@ from crabhook.app.leadership import StandingBy
 from crabhook.app.wiring import Wired
 from crabhook.broker.messages import Mirrored, RestoredRequest
 from crabhook.config import Settings, state_folder
+from crabhook.datatypes import frozen
 from crabhook.desk.updates import AttachedDesk
 from crabhook.model.actor import OWNER, Ended, Headless
 from crabhook.model.card import Card, State
@@ -47,12 +48,21 @@ _LOOKING_ON = logging.getLogger(__name__)
 TAKE_BACK_MS = 2000
 
 
+@frozen
+class Whereabouts:
+    """Where a server listens, as its desk shows it, and its page, with what to know of it."""
+
+    listening: str
+    page: str = ""
+    page_words: Sequence[str] = ()
+
+
 async def open_desk(
-    wired: Wired, settings: Settings, where: str, release: Callable[[], None]
+    wired: Wired, settings: Settings, where: Whereabouts, release: Callable[[], None]
 ) -> None:
     """Open the desk of the settings; return when the operator leaves it.
 
-    `where` is the address to show; `release` ends what still waits then.
+    `release` ends what still waits then.
     """
     runner, day, place = wired.runner, wired.day, settings.store or state_folder()
     if settings.headless:
@@ -71,12 +81,16 @@ async def open_desk(
                 await _full(wired, settings, where)
 
 
-async def _plain(wired: Wired, settings: Settings, where: str, release: Callable[[], None]) -> None:
+async def _plain(
+    wired: Wired, settings: Settings, where: Whereabouts, release: Callable[[], None]
+) -> None:
     runner = wired.runner
     desk, a_person = LocalDesk(runner, OWNER), takes_a_person()
     write = standard_writer(words=a_person)
     with suppress(OSError):  # nobody reads it; the desk notices that too
-        await write(f"· listening on {where}")
+        await write(f"· listening on {where.listening}")
+        for line in where.page_words if a_person else ():
+            await write(f"· {line}")
     from crabhook.ui.plain import desk as plain  # hooks can connect meanwhile
     from crabhook.ui.plain.person import DetailLevel
 
@@ -90,11 +104,20 @@ async def _plain(wired: Wired, settings: Settings, where: str, release: Callable
         write.close()
 
 
-async def _full(wired: Wired, settings: Settings, where: str) -> None:
+async def _full(wired: Wired, settings: Settings, where: Whereabouts) -> None:
     from crabhook.ui.full import app  # the other desks do not need it
 
+    # Before the screen, which covers it: it stands on the terminal again when the desk is left.
+    write = standard_writer(words=True)
+    for line in where.page_words:
+        await write(line)
+    write.close()
     tally = await wired.day.begin(settings.store or state_folder())
-    waiting = await app.run(LocalDesk(wired.runner, OWNER), options=chosen(settings), title=where)
+    waiting = await app.run(
+        LocalDesk(wired.runner, OWNER),
+        options=chosen(settings),
+        title=where.page or where.listening,
+    )
     for line in tally.summary(waiting):
         say(line)
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from crabhook import config
 from crabhook.app.admission import Admitted
-from crabhook.app.desks import Follower, open_desk
+from crabhook.app.desks import Follower, Whereabouts, open_desk
 from crabhook.app.leadership import Leadership, StandingBy, Writing
 from crabhook.app.listeners import Listeners, beside, watched
 from crabhook.app.logs import fields, log_file
@@ -110,8 +110,13 @@ def _status(wired: Wired, bound: Sequence[object]) -> ServerStatus:
         batch=round(pace.batch, 1),
         leader_at=leader.hooks,
         troubles=runner.troubles(),
-        pages=tuple(page.url for page in bound if isinstance(page, PageAddress)),
+        pages=_pages(bound),
     )
+
+
+def _pages(bound: Sequence[object]) -> tuple[str, ...]:
+    """Return where browsers find the server, of all that it listens at."""
+    return tuple(page.url for page in bound if isinstance(page, PageAddress))
 
 
 class Leaving:
@@ -162,6 +167,7 @@ class Server:
         self._leader, self._pace = Leader(), Pace()
         self._recorder: Recorder | None = None
         self._where = self._said = ""
+        self._pages: Sequence[str] = ()
         self._failed: CrabhookError | None = None
 
     async def run(self, places: Sequence[socket.socket] | Sequence[Address]) -> None:
@@ -198,6 +204,7 @@ class Server:
         watch = SocketWatch(paths)
         self._faults.report(lambda: watch.trouble)
         self._where = ", ".join(map(str, bound))
+        self._pages = _pages(bound)
         watch.paused = lambda: listeners.watch.ended
         listeners.watch.give_up = self._give_up
         listeners.watch.renewed = lambda address: (
@@ -351,7 +358,8 @@ class Server:
         documents = self._documents
         kept = documents.kept(in_force) if documents else nullcontext()
         async with watched(self._admitted.team, runner, self._faults), kept:
-            desk = asyncio.ensure_future(open_desk(wired, self._settings, where, release))
+            shown = open_desk(wired, self._settings, self._whereabouts(), release)
+            desk = asyncio.ensure_future(shown)
             leaving.on_signal(desk.cancel)
             self._desk = desk
             if runner.writer_ended is not None:  # already, while it read what waits
@@ -377,6 +385,16 @@ class Server:
         if not desk.cancelled() and (error := desk.exception()):
             raise error
         return False
+
+    def _whereabouts(self) -> Whereabouts:
+        """Return what a desk here shows of where this server is."""
+        team = self._admitted.team
+        if not self._pages or team is None:
+            return Whereabouts(self._where)
+        from crabhook.app.page_words import page_words  # few show one
+
+        page = self._pages[0]
+        return Whereabouts(self._where, page, tuple(page_words(page, team.current())))
 
     def _state(self, wired: Wired) -> str:
         """Return what the service manager shows of this server."""

@@ -10,12 +10,14 @@ import signal
 import socket
 import stat
 import subprocess
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from urllib.parse import urlsplit
 
 from crabhook import config
 from crabhook.app.running import (
@@ -34,16 +36,14 @@ from crabhook.cli.commands import (
     Subcommand,
     declare,
     declaring,
+    need_passkeys,
     options_of,
     reporting,
 )
 from crabhook.cli.terminal import UnseenError, agrees
 from crabhook.data_files import names
 from crabhook.install.program import own_command
-from crabhook.server.address import (
-    UnixAddress,
-    own_addresses,
-)
+from crabhook.server.address import FOR_BROWSERS, UnixAddress, own_addresses
 from crabhook.server.unix_socket import LOOK_EVERY as WRITTEN_EVERY
 from crabhook.server.unix_socket import read_status
 from crabhook.team.folder import Folder
@@ -51,6 +51,7 @@ from crabhook.team.invitation import OWN_DESKS
 from crabhook.ui.console import say, say_json, takes_a_person
 
 STARTS_WITHIN, ENDS_WITHIN = 20.0, 20.0  # seconds
+PAGE_WITHIN = 3.0  # seconds for a server that has begun to tell where its page is
 LOOK_EVERY = 0.05  # seconds
 STATUS_IS_NEW = WRITTEN_EVERY + 0.2  # seconds after which all that waited before is in the status
 
@@ -92,12 +93,23 @@ def _declare_up(parser: argparse.ArgumentParser) -> None:
     declare(options, SERVE_VALUES, parser)
 
 
-def _up(arguments: argparse.Namespace) -> str:
+def _up(arguments: argparse.Namespace) -> int:
     settings = config.override(config.load(arguments.settings), vars(arguments))
+    if settings.web is not None:
+        need_passkeys()
     places = own_addresses(settings.listen)
     address = next(place for place in places if isinstance(place, UnixAddress))
     if (pid := running_at(address.path)) is not None:
-        return _runs_already(pid, address.path, settings)
+        say(_runs_already(pid, address.path, settings))
+    else:
+        say(*_started(arguments, settings, address))
+    return _show_page(address.path) if settings.web is not None else DONE
+
+
+def _started(
+    arguments: argparse.Namespace, settings: config.Settings, address: UnixAddress
+) -> Sequence[str]:
+    """Start a server, and wait until it serves; return what a person has to know of it."""
     desks = _for_desks(settings)
     log = _log()
     with _opened(log) as handle, _notify_socket() as sock:
@@ -125,7 +137,38 @@ def _up(arguments: argparse.Namespace) -> str:
             raise BackgroundError(f"the server did not start: {why} (its log: {log})")
     note = note_socket(address)
     runs = f"crabhook runs (process {server.pid}): {status}"
-    return f"{runs}{note}\nlog: {log}\nopen its desk with: crabhook"
+    return (*f"{runs}{note}".split("\n"), f"log: {log}", "open its desk with: crabhook")
+
+
+def _show_page(path: Path) -> int:
+    """Print where the page is, with a code for a phone, or let the first phone in at once."""
+    from crabhook.app.page_words import invites, page_words, reaches_phones  # for a page
+    from crabhook.cli.team.inviting import team_folder, team_now  # likewise
+    from crabhook.ui.web.qr import drawn  # likewise
+
+    until = time.monotonic() + PAGE_WITHIN
+    while not isinstance(pages := read_status(path).get("pages"), list) or not pages:
+        if time.monotonic() > until:
+            return DONE
+        time.sleep(LOOK_EVERY)
+    page, team = str(pages[0]), team_now(team_folder())
+    say("", *page_words(page, team))
+    if not (takes_a_person() and reaches_phones(page)):
+        return DONE
+    command = invites(team)
+    if command and "NAME" not in command and _wants("Let a phone in now?"):
+        from crabhook.cli import main  # which imports this
+
+        return main(command.split()[1:])
+    sys.stdout.write(drawn(page))
+    return DONE
+
+
+def _wants(question: str) -> bool:
+    """Whether a person says yes; who cannot be asked, or says nothing, does not."""
+    with suppress(UnseenError):
+        return agrees(question)
+    return False
 
 
 def _runs_already(pid: int, path: Path, settings: config.Settings) -> str:
@@ -161,7 +204,19 @@ def _not_listened_at(listening: object, settings: config.Settings) -> str:
         places = [at.rpartition(":") for at, marked, _ in places_marked if marked == mark]
         if not any(host == there and port in ("0", number) for there, _, number in places):
             missing += [] if text.startswith("unix:") else [f"{text}{mark}"]
+    if settings.web is not None and not _has_page(places_marked, settings):
+        missing.append(f"{settings.web} for browsers")
     return " and ".join(missing)
+
+
+def _has_page(places: Sequence[tuple[str, str, str]], settings: config.Settings) -> bool:
+    """Whether browsers find a server as is asked for: by the first of its names, or at its port."""
+    there = [at for at, marked, _ in places if not marked and at.endswith(FOR_BROWSERS)]
+    pages = [urlsplit(at.removesuffix(FOR_BROWSERS)) for at in there]
+    if settings.web_name:
+        return settings.web_name[0].partition(":")[0] in [page.hostname for page in pages]
+    port = (settings.web or "").rpartition(":")[2]
+    return bool(pages) if port == "0" else port in [str(page.port) for page in pages]
 
 
 def _for_desks(settings: config.Settings) -> Sequence[str]:

@@ -282,8 +282,17 @@ def words_of(parser: argparse.ArgumentParser) -> Iterator[str]:
             yield from map(str, action.choices or ())
 
 
-EXTRA = "serve"
-"""The name of the extra in pyproject.toml."""
+EXTRA, WEB = "serve", "serve,web"
+"""The names of the extras in pyproject.toml: of all but passkeys, and with these."""
+_FIDO2 = "fido2"
+
+
+def need_passkeys() -> None:
+    """Raise ModuleNotFoundError where the package is missing that reads passkeys."""
+    from importlib.util import find_spec  # for the web desk alone
+
+    if find_spec(_FIDO2) is None:
+        raise ModuleNotFoundError(name=_FIDO2)
 
 
 def explained(command: str, error: ModuleNotFoundError) -> str | None:
@@ -291,15 +300,20 @@ def explained(command: str, error: ModuleNotFoundError) -> str | None:
     package = (error.name or "").partition(".")[0]
     if package in ("", "crabhook"):
         return None
+    if package == _FIDO2:
+        return (
+            f"crabhook {command} --web needs {package}, which is not installed.\n"
+            f"Install it: {_installer(WEB)}\n"
+        )
     return (
         f"crabhook {command} needs {package}, which is not installed: here is the hook alone.\n"
-        f"Install the whole: {_installer()}\n"
+        f"Install the whole: {_installer(EXTRA)}\n"
     )
 
 
-def _installer() -> str:
-    """Return the command that adds the extra to this installation."""
-    wanted = f"'{_source()}'"
+def _installer(extra: str) -> str:
+    """Return the command that adds an extra to this installation."""
+    wanted = f"'{_source(extra)}'"
     parts = PurePath(sys.prefix).parts
     if "pipx" in parts:
         return f"pipx install --force {wanted}"
@@ -308,12 +322,12 @@ def _installer() -> str:
     return f"{sys.executable} -m pip install {wanted}"
 
 
-def _source() -> str:
-    """Return crabhook with the extra, from this installation's source."""
+def _source(extra: str) -> str:
+    """Return crabhook with an extra, from this installation's source."""
     import json  # slow, and seldom needed, as is the next
     from importlib.metadata import PackageNotFoundError, distribution
 
-    name = f"crabhook[{EXTRA}]"
+    name = f"crabhook[{extra}]"
     try:
         direct_url = distribution("crabhook").read_text("direct_url.json")
     except PackageNotFoundError:

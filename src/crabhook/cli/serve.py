@@ -12,7 +12,7 @@ from crabhook.app.admission import Admitted
 from crabhook.app.listeners import advertised, team_of, tls_of
 from crabhook.app.logs import CANNOT_BEGIN, has_no_desk, log_file, logging_to
 from crabhook.app.server import Server
-from crabhook.cli.commands import SERVE_VALUES, declaring
+from crabhook.cli.commands import SERVE_VALUES, declaring, need_passkeys
 from crabhook.config import Settings, SettingsError
 from crabhook.model.errors import CrabhookError
 from crabhook.server.address import TcpAddress, Tokens, load_or_make, own_addresses
@@ -54,6 +54,8 @@ def _settings(arguments: argparse.Namespace) -> Settings:
         raise SettingsError("--http-name is a name of the HTTP door, which --http opens")
     if arguments.web_name and settings.web is None:
         raise SettingsError("--web-name is a name of the web desk, which --web opens")
+    if settings.web is not None:
+        need_passkeys()
     if not takes_a_screen():
         settings = config.override(settings, {"plain": True})
     return settings

@@ -98,6 +98,10 @@ class HttpAddress:
         return f"http{'s' if self.tls else ''}://{self.address}"
 
 
+FOR_BROWSERS = " for browsers"
+"""What follows the address of a page where a server says at what it listens."""
+
+
 @frozen
 class PageAddress:
     """Where a browser finds the web desk."""
@@ -105,7 +109,7 @@ class PageAddress:
     url: str
 
     def __str__(self) -> str:
-        return f"{self.url} for browsers"
+        return f"{self.url}{FOR_BROWSERS}"
 
 
 def default_address() -> UnixAddress:

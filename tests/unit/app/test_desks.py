@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from crabhook.app import desks
-from crabhook.app.desks import Follower, open_desk
+from crabhook.app.desks import Follower, Whereabouts, open_desk
 from crabhook.app.leadership import StandingBy
 from crabhook.app.wiring import Wired, wire
 from crabhook.broker.messages import Refusal
@@ -57,7 +57,7 @@ async def test_a_headless_desk_reads_no_line_and_draws_no_screen(
 ) -> None:
     wired, settings = served(tmp_path), Settings(headless=True, plain=plain, otherwise="deny")
     runner = wired.runner
-    desk = asyncio.ensure_future(open_desk(wired, settings, "here", runner.close))
+    desk = asyncio.ensure_future(open_desk(wired, settings, Whereabouts("here"), runner.close))
     async with asyncio.timeout(SOON):
         reply = await ask(runner).wait()
     assert b'"deny"' in reply.stdout
@@ -77,8 +77,9 @@ async def test_who_leaves_the_plain_desk_has_it_released_before_the_last_line(
     runner = wired.runner
     ask(runner)
     async with asyncio.timeout(SOON):
-        await open_desk(wired, settings, "unix:/here", runner.close)
+        await open_desk(wired, settings, Whereabouts("unix:/here", "", ["a page"]), runner.close)
     said = capfd.readouterr().out
+    assert "a page" not in said  # on a pipe nobody needs it
     assert said.startswith("· listening on unix:/here\n")
     assert said.endswith("#1 WITHDRAWN the operator closed the desk\n")
     card = runner.broker.card(1)

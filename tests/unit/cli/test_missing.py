@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.cli import commands
+from crabhook.cli import commands, main
 
 ROOT = Path(__file__).parents[3]
 GONE = ModuleNotFoundError("No module named 'grpc.aio'", name="grpc.aio")
@@ -100,6 +100,18 @@ def test_a_command_that_needs_more_says_so_and_how_it_is_had(command: str, tmp_p
 def test_a_module_of_our_own_that_is_missing_is_a_fault_and_no_advice() -> None:
     assert commands.explained("serve", ModuleNotFoundError("x", name="crabhook.gone")) is None
     assert commands.explained("serve", ModuleNotFoundError("x")) is None
+
+
+def test_a_page_without_the_package_of_passkeys_says_how_it_is_had(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    commands.need_passkeys()
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    for command in ("serve", "up"):
+        assert main([command, "--web"]) == 2
+        needs, how = capsys.readouterr().err.splitlines()
+        assert needs.startswith(f"crabhook {command} --web needs fido2")
+        assert "pip install 'crabhook[serve,web]" in how
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ from crabhook.team.invitation import VALID
 from crabhook.team.team_file import authority_of
 from crabhook.team.web_enrolling import CommandSide, Offered, is_this_machine
 from crabhook.ui.console import say
-from crabhook.ui.web.qr import qr_lines
+from crabhook.ui.web.qr import drawn
 
 if TYPE_CHECKING:
     from crabhook.team.certificates import Authority
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from crabhook.team.membership import Member, Passkey
 
 LOOK_EVERY = 0.3  # seconds between two looks at what came
-_WHITE_ON_BLACK, _AS_BEFORE = "\x1b[97;40m", "\x1b[m"
 
 
 def invite_browser(arguments: argparse.Namespace) -> None:
@@ -102,8 +101,7 @@ def _show(link: str) -> None:
     say(f"On the phone, within {VALID // 60} minutes, once:")
     say("")
     if sys.stdout.isatty():
-        for line in qr_lines(link):
-            sys.stdout.write(f"{_WHITE_ON_BLACK}{line}{_AS_BEFORE}\n")
+        sys.stdout.write(drawn(link))
     say(f"  {link}")
     say("")
     sys.stdout.flush()

@@ -16,6 +16,7 @@ Matrix: TypeAlias = list[list[bool]]
 Place: TypeAlias = tuple[int, int]
 """Row and column."""
 
+_WHITE_ON_BLACK, _AS_BEFORE = "\x1b[97;40m", "\x1b[m"
 QUIET = 4  # light modules around the code, which cameras need to find it
 
 
@@ -66,6 +67,11 @@ def qr_lines(text: str) -> list[str]:
     halves = {(True, True): " ", (True, False): "▄", (False, True): "▀", (False, False): "█"}
     pairs = zip_longest(rows[::2], rows[1::2], fillvalue=rows[0])
     return ["".join(halves[pair] for pair in zip(*both, strict=True)) for both in pairs]
+
+
+def drawn(text: str) -> str:
+    """Return a code as rows for a terminal, in its right colours on any terminal."""
+    return "".join(f"{_WHITE_ON_BLACK}{line}{_AS_BEFORE}\n" for line in qr_lines(text))
 
 
 def qr_matrix(data: bytes) -> Matrix:

@@ -11,7 +11,7 @@ import socket
 import time
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -178,3 +178,25 @@ def test_up_says_where_a_running_server_does_not_listen_as_asked() -> None:
     assert _not_listened_at(runs, asked) == "0.0.0.0:7444 for desks"
     asked = config.Settings(operators="127.0.0.1:0", listen=("0.0.0.0:7443",))
     assert _not_listened_at(runs, asked) == ""
+
+
+@pytest.mark.parametrize(
+    ("page", "asked", "missing"),
+    [
+        ("", {"web": "127.0.0.1:7446"}, "127.0.0.1:7446 for browsers"),
+        ("http://crabhook.localhost:7446", {"web": "127.0.0.1:7446"}, ""),
+        ("http://crabhook.localhost:7446", {"web": "127.0.0.1:0"}, ""),
+        ("http://crabhook.localhost:7446", {"web": "127.0.0.1:80"}, "127.0.0.1:80 for browsers"),
+        ("https://desk.example", {"web": "127.0.0.1:80", "web_name": ("desk.example",)}, ""),
+        (
+            "https://desk.example",
+            {"web": "127.0.0.1:80", "web_name": ("other.example", "desk.example")},
+            "127.0.0.1:80 for browsers",
+        ),
+    ],
+)
+def test_a_page_that_is_asked_for_and_not_shown_is_missing(
+    page: str, asked: dict[str, Any], missing: str
+) -> None:
+    runs = ["unix:/run/crabhook.sock", *([f"{page} for browsers"] if page else [])]
+    assert _not_listened_at(runs, config.Settings(**asked)) == missing

@@ -1,0 +1,34 @@
+"""What a server says of its page where it begins: for whom it is, and what comes next."""
+
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+from crabhook.model.card import number_of
+from crabhook.team.membership import Team, TeamRefusal
+from crabhook.team.web_enrolling import is_this_machine
+
+
+def reaches_phones(page: str) -> bool:
+    """Whether a phone that reaches the page could make a passkey there: it has TLS and a name."""
+    parts = urlsplit(page)
+    host = parts.hostname or ""
+    named = host and number_of(host) is None and ":" not in host
+    return bool(parts.scheme == "https" and named and not is_this_machine(host))
+
+
+def invites(team: Team | TeamRefusal) -> str:
+    """Return the command that lets the first browser in; empty where the team has a passkey."""
+    members = team.members if isinstance(team, Team) else ()
+    if any(member.passkeys for member in members):
+        return ""
+    name = members[0].name if len(members) == 1 else "NAME"
+    return f"crabhook team invite {name} --web"
+
+
+def page_words(page: str, team: Team | TeamRefusal) -> Iterator[str]:
+    """Yield what a person has to know of the page."""
+    yield f"The page: {page}"
+    if not reaches_phones(page):
+        yield "A phone cannot use it so: `crabhook doctor web` says what is missing."
+    if command := invites(team):
+        yield f"No phone and no browser is in the team yet: `{command}` lets one in."
