@@ -62,7 +62,7 @@ What the page (`static/desk.js`) does with these, and looks for beside them
                   decides no card and goes at once
   data-hold       of a button: seconds for which its answer is held; 2 without it
   data-session    of rows, articles, sessions and entries: whose it is; the page filters by it
-  data-of         of a row or a session: whose it is, in words
+  data-of         of a row, a session or an entry: whose it is, in words
   div.with-field  a button beside a field of its own: other fields are not its own
   data-ended      of a row or an article that waits no more: who decided what, in words
   button.ask      asks the server to read: `data-ask` (offers, objections, history, entry), and with

@@ -157,14 +157,6 @@ def _sign_in() -> Html:
 
 
 def _queue() -> Html:
-    only = el(
-        "label",
-        el("span", "Session", class_="label"),
-        el("select", el("option", "all", value=""), id="only"),
-        class_="only",
-        id="only-row",
-        hidden=True,
-    )
     empty = el(
         "div",
         el("p", "Nothing waits for you."),
@@ -175,7 +167,7 @@ def _queue() -> Html:
         "queue",
         "Waiting",
         el("div", id="desk"),
-        only,
+        _only("queue-list"),
         el("ul", id="queue-list", class_="list", aria_label="What waits"),
         empty,
     )
@@ -185,13 +177,24 @@ def _card() -> Html:
     return _view("card", "What is asked", el("div", id="card-place"))
 
 
+def _only(list_id: str) -> Html:
+    """Return what narrows a list to one session; the page shows it where there are several."""
+    return el(
+        "label",
+        el("span", "Session", class_="label"),
+        el("select", el("option", "all", value=""), data_list=list_id),
+        class_="only",
+        hidden=True,
+    )
+
+
 def _list(name: str, title: str, id_: str, empty: str) -> Html:
     return _view(
         name,
         title,
+        *((_only(id_),) if name == "history" else ()),
         el("ul", id=id_, class_="list"),
         el("div", el("p", empty, class_="dim"), class_="empty"),
-        *((el("div", id="entry-place"),) if name == "history" else ()),
     )
 
 

@@ -11,7 +11,7 @@ from crabhook.present.card import card_document
 from crabhook.present.cover import masked
 from crabhook.present.phrases import joined as phrase
 from crabhook.present.sentence import MARKS
-from crabhook.present.summary import as_allowed, called, outcome, place
+from crabhook.present.summary import agent_name, as_allowed, called, outcome, place
 from crabhook.ui.web import blocks
 from crabhook.ui.web.acts import session_name
 from crabhook.ui.web.card import ended
@@ -39,9 +39,16 @@ def entry(each: Past, desk: Replica, *, whole: bool = False) -> Html:
         data_into="history-list",
         data_order=f"{_LATER - each.id:016d}",
         data_session=session_name(card.event.session_key),
+        data_of=_whose(card),
         data_card=None if whole else card.number or None,
         data_ended=how,
     )
+
+
+def _whose(card: Card) -> str:
+    """Return whose call it was, for a person who chooses one session's."""
+    agent, where = agent_name(card.event, masked), place(card.event, masked)
+    return phrase(agent, where, card.event.session[: past.ID_SHOWN])
 
 
 def _line(card: Card) -> Html:
@@ -90,6 +97,7 @@ def just_ended(card: Card, desk: Replica) -> Html:
         data_into="history-list" if desk.page(0).entries else None,
         data_order=f"0{_LATER - card.number:015d}",
         data_session=session_name(card.event.session_key),
+        data_of=_whose(card),
         data_card=card.number,
         data_ended=ended(card, desk),
     )

@@ -1225,23 +1225,26 @@ async function openEntry(number) {
   byId(`entry-${number}`)?.scrollIntoView({ block: "start", behavior: "instant" });
 }
 
-/** Show only what is of the session that was chosen. */
+/** Show of each list only what is of the session that was chosen. */
 function filter() {
-  const choice = byId("only");
-  if (!choice) return;
-  const sessions = new Map();
-  for (const row of all("#queue-list > [data-session], #session-list > [data-session]")) {
-    sessions.set(row.dataset.session, row.dataset.of || row.dataset.session);
-  }
-  const kept = choice.value;
-  const options = [["", "all"], ...sessions];
-  if (options.map(([key]) => key).join() !== [...choice.options].map(({ value }) => value).join()) {
-    choice.replaceChildren(...options.map(([key, words]) => make("option", words, { value: key })));
-    choice.value = sessions.has(kept) ? kept : "";
-  }
-  byId("only-row").hidden = sessions.size < 2;
-  for (const row of all("#queue-list > *, #history-list > [data-session]")) {
-    row.hidden = Boolean(choice.value) && row.dataset.session !== choice.value;
+  for (const choice of all("select[data-list]")) {
+    const rows = [...byId(choice.dataset.list).children];
+    const sessions = new Map([["", "all"]]);
+    for (const { dataset } of rows) {
+      if (dataset.session) sessions.set(dataset.session, dataset.of || dataset.session);
+    }
+    const listed = [...choice.options].map(({ value }) => value).join();
+    if (listed !== [...sessions.keys()].join()) {
+      const kept = choice.value;
+      const options = [...sessions].map(([value, words]) => make("option", words, { value }));
+      choice.replaceChildren(...options);
+      choice.value = sessions.has(kept) ? kept : "";
+    }
+    choice.closest("label").hidden = sessions.size < 3;
+    for (const row of rows) {
+      const { session } = row.dataset;
+      row.hidden = Boolean(choice.value && session && session !== choice.value);
+    }
   }
 }
 
@@ -1548,7 +1551,7 @@ function startDesk() {
   byId("push-on").addEventListener("click", pushOn);
   byId("push-off").addEventListener("click", pushOff);
   byId("push-test").addEventListener("click", pushTest);
-  byId("only").addEventListener("change", filter);
+  for (const choice of all("select[data-list]")) choice.addEventListener("change", filter);
   setInterval(tick, 1_000);
   setInterval(() => document.hidden || beat(true), BEAT_EVERY);
   navigator.serviceWorker?.addEventListener("message", ({ data }) => {
