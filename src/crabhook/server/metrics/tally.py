@@ -47,6 +47,16 @@ class TurnedAway(StrEnum):
     ROOM = "room"  # one device, or one address, has too many open calls
 
 
+class Pushed(StrEnum):
+    """What became of a message to a phone."""
+
+    ACCEPTED = "accepted"  # the push service will bring it
+    GONE = "gone"  # the phone takes no messages any more
+    LATER = "later"  # the service was in trouble, or wants fewer
+    REFUSED = "refused"
+    SHOWN = "shown"  # the phone reported that, later than the service accepted it
+
+
 _ENDED: Mapping[actor.Ended, End] = {
     actor.Ended.HOOK_LEFT: End.HOOK_LEFT,
     actor.Ended.DESK_CLOSED: End.OPERATOR_LEFT,
@@ -95,6 +105,7 @@ class Tally:
         self.decisions: Counter[tuple[str, str]] = Counter()
         self.roles: Counter[tuple[str, str]] = Counter()
         self.turned_away_for: Counter[TurnedAway] = Counter()
+        self.pushes: Counter[Pushed] = Counter()
         self.refusals: Counter[messages.Refusal] = Counter()
         self.receipts: Counter[bool] = Counter()
         self.unreadable: Counter[str] = Counter()
@@ -137,6 +148,10 @@ class Tally:
     def turned_away(self, why: TurnedAway) -> None:
         """Count a refused call of a desk elsewhere."""
         self.turned_away_for[why] += 1
+
+    def pushed(self, what: Pushed) -> None:
+        """Count a message to a phone, or a phone's report."""
+        self.pushes[what] += 1
 
     def _count(self, fact: messages.Fact, effects: Sequence[messages.Effect]) -> None:
         if isinstance(fact, messages.Restored):  # it ends nothing, though it shows partial cards

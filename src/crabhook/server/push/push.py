@@ -23,6 +23,7 @@ from crabhook.model.errors import CrabhookError
 from crabhook.remote.inputs import Inputs
 from crabhook.server.core.attendance import Attendance
 from crabhook.server.core.runner import Runner
+from crabhook.server.metrics.tally import Pushed
 from crabhook.server.operators.rights import target_of
 from crabhook.server.push import message
 from crabhook.server.push.delivery import Carrier, Fate, PushMessage, ServiceAnswer
@@ -159,6 +160,7 @@ class Push:
         if (subscription := self._of_token(token)) is None:
             return False
         self._kept.note(subscription.id, shown=int(time()), trouble="")
+        self._count(Pushed.SHOWN)
         self._news.set()
         return True
 
@@ -324,6 +326,7 @@ class Push:
             answer = await carrier.bring(content, endpoint, phone.keys, time())
         except CrabhookError as error:
             answer = ServiceAnswer(Fate.REFUSED, str(error))
+        self._count(Pushed(answer.fate.value))
         match answer.fate:
             case Fate.ACCEPTED:
                 self._kept.note(phone.id, accepted=int(time()), trouble="")
@@ -343,6 +346,10 @@ class Push:
         team = self._team()
         members = team.members if isinstance(team, Team) else ()
         return next((member.name for member in members if member.id == phone.person), phone.person)
+
+    def _count(self, what: Pushed) -> None:
+        if self._runner is not None:
+            self._runner.witness.pushed(what)
 
     def _warn(self, text: str) -> None:
         if self._runner is not None:
