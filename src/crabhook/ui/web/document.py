@@ -216,7 +216,21 @@ def _you() -> Html:
         el("ul", id="push-devices", class_="facts", aria_label="Devices that are called"),
         el("h2", "This device"),
         el("button", "Sign out", type="button", id="sign-out"),
+        el("h2", "Keys"),
+        el("dl", *(part for key, does in _KEYS for part in _key(key, does)), class_="fields"),
     )
+
+
+_KEYS = (
+    ("j, k", "the next card of the list, and the one before"),
+    ("a", "allow, answer or accept the card that has the focus"),
+    ("d", "deny it"),
+    ("Esc", "back to the list"),
+)
+
+
+def _key(key: str, does: str) -> tuple[Html, Html]:
+    return el("dt", el("kbd", key)), el("dd", does)
 
 
 def _second_yes() -> Html:

@@ -63,9 +63,9 @@ export class Arming {
   }
 
   /** Whether a thing was in view as it is for the whole delay. */
-  armed(thing, mark, now, delay = ARMING) {
+  armed(thing, mark, now, after = ARMING) {
     const seen = this.#seen.get(thing);
-    return seen?.mark === mark && now - seen.since >= delay;
+    return seen?.mark === mark && now - seen.since >= after;
   }
 }
 
@@ -477,6 +477,7 @@ function count() {
 // ---------------------------------------------------------------- Sight: what was in view
 
 const arming = new Arming();
+const delay = () => Number(document.body.dataset.arming ?? ARMING); // ms
 const reading = new Reading();
 const near = new Set(); // lines and buttons that the browser has in its window
 const sight = globalThis.IntersectionObserver
@@ -563,7 +564,7 @@ function look() {
   }
   refresh();
   clearTimeout(look.timer);
-  look.timer = setTimeout(refresh, ARMING + 20);
+  look.timer = setTimeout(refresh, delay() + 20);
 }
 
 /** Look once the browser draws next. */
@@ -575,6 +576,14 @@ function lookSoon() {
 
 /** Return the lines of a request that were not in view yet; null where they are not all here. */
 function unread(holder) {
+  const counted = unread.once?.get(holder);
+  if (counted !== undefined) return counted;
+  const lines = linesToRead(holder);
+  unread.once?.set(holder, lines);
+  return lines;
+}
+
+function linesToRead(holder) {
   if (!holder.querySelector(".asked") || holder.dataset.whole === "no") return null;
   const mark = markOf(holder);
   return all(LINES, holder).filter((line) => !reading.whole(line, mark));
@@ -587,8 +596,7 @@ function objection(button) {
   const guard = button.dataset.guard ?? "READ";
   if (isGone(holder)) return "It waits no more.";
   if (guard === "FREE" || guard === "BEGIN") return "";
-  const delay = Number(document.body.dataset.arming ?? ARMING);
-  if (!arming.armed(button, markOf(holder), performance.now(), delay)) {
+  if (!arming.armed(button, markOf(holder), performance.now(), delay())) {
     return "It has just come into view: look first.";
   }
   if (guard !== "READ") return "";
@@ -600,6 +608,12 @@ function objection(button) {
 
 /** Show which buttons act now. */
 function refresh() {
+  unread.once = new Map(); // a long card is counted once, not by each of its buttons
+  showWhatActs();
+  unread.once = null;
+}
+
+function showWhatActs() {
   for (const button of all("button.act")) {
     if (!button.getClientRects().length) continue;
     button.setAttribute("aria-disabled", String(Boolean(objection(button))));
@@ -1001,7 +1015,7 @@ function secondYes(effect, yes) {
   say(byId("second-yes"), `${yes.trim()}, all the same`);
   dialog.showModal();
   byId("second-no").focus();
-  const armed = performance.now() + Number(document.body.dataset.arming ?? ARMING);
+  const armed = performance.now() + delay();
   byId("second-yes").setAttribute("aria-disabled", "true");
   const timer = setTimeout(() => byId("second-yes").removeAttribute("aria-disabled"), armed - performance.now());
   return new Promise((done) => {
