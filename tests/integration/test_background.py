@@ -150,23 +150,20 @@ def test_down_with_waiting_cards_does_nothing_where_nobody_can_be_asked(machine:
     assert "closed the desk" not in record
 
 
-@pytest.mark.parametrize(("typed", "ends"), [("y", True), ("n", False), ("", False)])
-def test_down_with_waiting_cards_says_how_many_and_asks(
-    machine: Machine, typed: str, *, ends: bool
-) -> None:
+def test_down_with_waiting_cards_says_how_many_and_asks(machine: Machine) -> None:
     machine.run("up", "--alone", "60")
     waits = Client(machine.address, sample("PreToolUse-Bash", cwd="/nowhere/project"))
     _wait_for_cards(machine, 1)
     environment = {**machine.environment, "TERM": "xterm-256color"}
-    with closing(Terminal([CRABHOOK, "down"], environment)) as terminal:
-        terminal.wait_for("1 request waits for an answer. If the server ends")
-        terminal.wait_for("End the server?")
-        terminal.key(*typed, "Enter")
-        terminal.wait_for("has ended" if ends else "the server runs on: nothing was done")
-    assert (machine.run("status").returncode == 7) is ends
-    assert (waits.poll() is None) is not ends
-    machine.run("down", "--yes")
-    waits.finish()
+    for typed, ends in (("n", False), ("", False), ("y", True)):
+        with closing(Terminal([CRABHOOK, "down"], environment)) as terminal:
+            terminal.wait_for("1 request waits for an answer. If the server ends")
+            terminal.wait_for("End the server?")
+            terminal.key(*typed, "Enter")
+            terminal.wait_for("has ended" if ends else "the server runs on: nothing was done")
+        assert (machine.run("status").returncode == 7) is ends
+        assert ends or waits.poll() is None
+    assert waits.finish().silent
 
 
 def _wait_for_cards(machine: Machine, many: int) -> None:

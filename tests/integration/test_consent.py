@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.examples import share
 from tests.support.plain_desk import CRABHOOK
 from tests.support.typist import Typist, agree
 
@@ -78,15 +79,15 @@ def settings(home: Path) -> dict[str, str]:
     return {one.name: one.read_text() for one in folder.iterdir() if one.suffix == ".toml"}
 
 
-@pytest.mark.parametrize("line", SPELLINGS.values(), ids=SPELLINGS)
-def test_no_spelling_of_a_shell_line_widens_the_rules(home: Path, line: str) -> None:
-    ended = shell(home, line)
+@pytest.mark.parametrize("name", share(list(SPELLINGS), 0))
+def test_no_spelling_of_a_shell_line_widens_the_rules(home: Path, name: str) -> None:
+    ended = shell(home, SPELLINGS[name])
     assert ended.returncode != 0
     assert "no script and no agent can do it. Run the command yourself" in ended.stderr
     assert settings(home) == {"rules.toml": DENIAL}
 
 
-@pytest.mark.parametrize("verdict", ["deny", "ask-operator", "ask-agent's-user"])
+@pytest.mark.parametrize("verdict", share(["deny", "ask-operator", "ask-agent's-user"], 0))
 def test_a_script_may_add_what_only_denies_or_asks(home: Path, verdict: str) -> None:
     ended = shell(home, f'{PROGRAM} rules add "{verdict}" "Bash(x *)"')
     assert ended.returncode == 0, ended.stderr

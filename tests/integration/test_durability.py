@@ -18,10 +18,12 @@ HOOKS = 200
 DEATHS = 10
 WAVE = 40  # hooks that a life begins with, until there are enough: most wait through several
 SIZES = [(30, 2), pytest.param(HOOKS, DEATHS, marks=pytest.mark.thorough)]
+"""Of the three kinds of death the third has both others in it, so it alone is tried every day."""
 
 pytestmark = pytest.mark.timeout(300)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("hooks", "deaths"), SIZES)
 def test_a_server_killed_at_any_moment_loses_nothing(hooks: int, deaths: int) -> None:
     with Trial(hooks=hooks) as trial:
@@ -36,7 +38,8 @@ def test_a_server_killed_at_any_moment_loses_nothing(hooks: int, deaths: int) ->
             assert len(ledger.of(RecordKind.TAKEN_UP)) >= deaths
 
 
-@pytest.mark.parametrize("hooks", [60, pytest.param(HOOKS, marks=pytest.mark.thorough)])
+@pytest.mark.thorough
+@pytest.mark.parametrize("hooks", [60, HOOKS])
 def test_hooks_killed_at_any_moment_leave_a_record_that_says_so(hooks: int) -> None:
     with Trial(hooks=hooks) as trial:
         trial.server.start()

@@ -13,18 +13,20 @@ import shutil
 import socket
 import subprocess
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.support.client import sample
-from tests.support.older import TODAY, WHEELS, Program, unpack
+from tests.support.examples import share
+from tests.support.older import TODAY, WHEELS, Hook, Program, unpack
 from tests.support.plain_desk import PlainDesk
 from tests.support.port import short_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 ROOT = Path(__file__).parents[2]
 EDITED = "ls -l 'é'; echo $HOME"
@@ -89,6 +91,14 @@ def home() -> Iterator[Path]:
         yield folder
 
 
+@pytest.fixture(scope="module")
+def installed(pair: tuple[Program, Program], desk: PlainDesk) -> Iterator[Callable[[str], Hook]]:
+    """Return how to find the hook of an event at the desk's gate, installed once for all."""
+    with short_folder() as folder:
+        pair[0].install(folder, desk.address, "--gate")
+        yield partial(pair[0].installed, folder)
+
+
 def test_an_older_program_is_kept() -> None:
     assert WHEELS
 
@@ -109,12 +119,14 @@ def test_it_is_the_older_program_that_runs(older: Program, home: Path) -> None:
 
 @pytest.mark.parametrize("name", ASKED)
 def test_each_answer_is_the_agents_whoever_is_older(
-    pair: tuple[Program, Program], desk: PlainDesk, home: Path, name: str
+    pair: tuple[Program, Program],
+    desk: PlainDesk,
+    installed: Callable[[str], Hook],
+    name: str,
 ) -> None:
     recorded, said, expected = ASKED[name]
     event = recorded.split("-")[0]
-    hook = pair[0].hook(home, desk.address, event, "--gate")
-    started = hook.start(sample(recorded, session_id=f"{pair[0].name} {name}"))
+    started = installed(event).start(sample(recorded, session_id=f"{pair[0].name} {name}"))
     number = desk.wait_for(rf"^#(\d+) {event} ")[1]
     desk.say(f"{number} {said}")
     specific = started.answer()["hookSpecificOutput"]
@@ -123,9 +135,9 @@ def test_each_answer_is_the_agents_whoever_is_older(
 
 
 def test_a_question_is_answered_whoever_is_older(
-    pair: tuple[Program, Program], desk: PlainDesk, home: Path
+    pair: tuple[Program, Program], desk: PlainDesk, installed: Callable[[str], Hook]
 ) -> None:
-    hook = pair[0].hook(home, desk.address, "PreToolUse", "--gate")
+    hook = installed("PreToolUse")
     started = hook.start(sample("PreToolUse-AskUserQuestion", session_id=f"{pair[0].name} asks"))
     number = desk.wait_for(r"^#(\d+) PreToolUse AskUserQuestion")[1]
     desk.say(f'{number} answer 1=2 2="the 2nd, é"')
@@ -141,9 +153,9 @@ def test_what_is_only_observed_passes_whoever_is_older(
 
 
 def test_megabytes_are_asked_whole_whoever_is_older(
-    pair: tuple[Program, Program], desk: PlainDesk, home: Path
+    pair: tuple[Program, Program], desk: PlainDesk, installed: Callable[[str], Hook]
 ) -> None:
-    hook = pair[0].hook(home, desk.address, "PreToolUse", "--gate")
+    hook = installed("PreToolUse")
     tool_input = {"file_path": "/tmp/long", "content": "line\n" * 800_000}
     payload = sample("PreToolUse-Write", session_id=f"{pair[0].name} long", tool_input=tool_input)
     started = hook.start(payload)
@@ -225,17 +237,9 @@ BREAKING = {
 }
 
 
-@pytest.mark.parametrize("change", [None, *BREAKING.values()], ids=["nothing changed", *BREAKING])
-def test_a_wire_that_an_older_program_cannot_read_does_not_pass_the_check(
-    tmp_path: Path, change: tuple[str, str] | None
-) -> None:
-    shutil.copytree(ROOT / "proto", tmp_path / "proto")
-    shutil.copy(ROOT / "buf.yaml", tmp_path)
-    file = tmp_path / "proto" / "crabhook" / "v1" / "desk.proto"
-    text = file.read_text(encoding="utf-8")
-    if change:
-        assert change[0] in text
-        file.write_text(text.replace(*change), encoding="utf-8")
+@pytest.fixture(scope="module")
+def check() -> list[str]:
+    """Return the command by which `make check` holds the wire against its baseline."""
     planned = subprocess.run(
         ["make", "--dry-run", "--always-make", "check"],
         cwd=ROOT,
@@ -244,8 +248,23 @@ def test_a_wire_that_an_older_program_cannot_read_does_not_pass_the_check(
         check=True,
     ).stdout
     (command,) = (line for line in planned.splitlines() if line.startswith("buf breaking"))
+    return command.split()
+
+
+@pytest.mark.parametrize("name", ["nothing changed", *share(list(BREAKING), 0)])
+def test_a_wire_that_an_older_program_cannot_read_does_not_pass_the_check(
+    tmp_path: Path, check: list[str], name: str
+) -> None:
+    change = BREAKING.get(name)
+    shutil.copytree(ROOT / "proto", tmp_path / "proto")
+    shutil.copy(ROOT / "buf.yaml", tmp_path)
+    file = tmp_path / "proto" / "crabhook" / "v1" / "desk.proto"
+    text = file.read_text(encoding="utf-8")
+    if change:
+        assert change[0] in text
+        file.write_text(text.replace(*change), encoding="utf-8")
     checked = subprocess.run(
-        command.split(),
+        check,
         cwd=tmp_path,
         capture_output=True,
         text=True,

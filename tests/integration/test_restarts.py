@@ -34,6 +34,7 @@ def record(server: MortalServer) -> Ledger:
     return Ledger(server.state / "crabhook")
 
 
+@pytest.mark.thorough
 def test_a_second_server_on_the_same_socket_leaves_at_once_and_harms_nothing() -> None:
     with Trial(hooks=10) as trial:
         trial.server.start()
@@ -50,7 +51,8 @@ def test_a_second_server_on_the_same_socket_leaves_at_once_and_harms_nothing() -
         assert ledger.broken_laws(trial.fleet.ends) == []
 
 
-@pytest.mark.parametrize("rounds", [1, pytest.param(4, marks=pytest.mark.thorough)])
+@pytest.mark.thorough
+@pytest.mark.parametrize("rounds", [1, 4])
 def test_of_two_servers_that_begin_at_once_one_serves_and_keeps_what_waited(rounds: int) -> None:
     with Trial(hooks=10) as trial:
         trial.server.start()

@@ -121,11 +121,19 @@ def test_a_killed_server_begins_again_with_what_waited_and_what_was_answered() -
         desk.wait_for("nothing waits")
 
 
-def test_a_session_that_asks_too_much_is_turned_away_to_its_own_prompt(desk: PlainDesk) -> None:
-    desk.stop()
+def test_a_session_that_asks_too_much_is_turned_away_to_its_own_prompt() -> None:
+    desk = PlainDesk()
     settings = desk.folder / ".config" / "crabhook" / "settings.toml"
+    settings.parent.mkdir(parents=True)
     settings.write_text("[waiting]\nmax_session_waiting = 2\n", encoding="utf-8")
-    desk.start()
+    with desk:
+        turns_away_what_is_too_much(desk)
+        desk.stop()
+        assert "turned away" in audit(desk, "--all-kinds")
+
+
+def turns_away_what_is_too_much(desk: PlainDesk) -> None:
+    """Ask for more than a session may, beside another session."""
     waiting = [Client(desk.address, bash(f"make {number}", number)) for number in range(2)]
     numbers = [desk.card("Bash") for _ in waiting]
     refused = Client(desk.address, bash("make more", 9)).finish()
@@ -137,9 +145,6 @@ def test_a_session_that_asks_too_much_is_turned_away_to_its_own_prompt(desk: Pla
     for number in numbers:
         desk.say(f"{number} deny no")
     assert [verdict(one) for one in waiting] == ["deny", "deny"]
-    desk.stop()
-    assert "turned away" in audit(desk, "--all-kinds")
-    desk.start()
 
 
 def test_an_edit_that_a_rule_denies_needs_a_second_yes_and_both_are_on_record(

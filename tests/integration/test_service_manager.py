@@ -177,16 +177,6 @@ def test_sockets_for_another_process_are_left_alone(
         assert allowed(own)
 
 
-def test_a_stopped_service_releases_what_waits_with_no_opinion() -> None:
-    with PlainDesk() as desk:
-        clients = [Client(desk.address, bash("cat x", f"t{n}")) for n in range(3)]
-        for _ in clients:
-            desk.card("Bash")
-        desk.process.terminate()
-        assert all(client.finish().silent for client in clients)
-        assert desk.process.wait(60) == 0
-
-
 def test_a_restarted_service_loses_nothing_that_waits() -> None:
     with PlainDesk() as desk:
         clients = [Client(desk.address, bash("cat x", f"t{n}")) for n in range(3)]

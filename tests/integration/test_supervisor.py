@@ -113,20 +113,23 @@ def test_tc_005_recursion_guard(tmp_path: Path, guard: str) -> None:
 
 def test_tc_006_iteration_limit(tmp_path: Path) -> None:
     judge = Judge(tmp_path, NO)
-    hook = Supervised(tmp_path, reviewer=judge.command)
-    events = [STOP if number % 2 else QUESTION for number in range(1, 21)]
-    for event in events:
+    usual = Supervised(tmp_path, reviewer=judge.command)
+    another = usual.told(STOP | {"session_id": "another"}).output
+    assert another == {"decision": "block", "reason": "Run the tests first."}
+    assert judge.heard()[0]["review"]["limit"] == 20
+    hook = Supervised(tmp_path, reviewer=judge.command, limit=4)
+    for event in (STOP, QUESTION, STOP, QUESTION):
         told = hook.told(event).output
         assert told.get("decision") == "block" or (
             told["hookSpecificOutput"]["permissionDecision"] == "deny"
         )
-    assert [one["review"]["iteration"] for one in judge.heard()] == list(range(1, 21))
-    assert {one["review"]["limit"] for one in judge.heard()} == {20}
+    reviews = [one["review"] for one in judge.heard()[1:]]
+    assert [(one["iteration"], one["limit"]) for one in reviews] == [(n, 4) for n in range(1, 5)]
     assert set(hook.told(STOP).output) == {"reason"}
-    twenty_second = hook.told(QUESTION).output["hookSpecificOutput"]
-    assert twenty_second["permissionDecision"] == "allow"
-    assert len(judge.heard()) == 20
-    another = hook.told(STOP | {"session_id": "another"}).output
+    sixth = hook.told(QUESTION).output["hookSpecificOutput"]
+    assert sixth["permissionDecision"] == "allow"
+    assert len(judge.heard()) == 5
+    another = hook.told(STOP | {"session_id": "one more"}).output
     assert another == {"decision": "block", "reason": "Run the tests first."}
 
 

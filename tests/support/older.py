@@ -46,7 +46,15 @@ class Program:
 
     def hook(self, home: Path, address: str, event: str, *options: str) -> Hook:
         """Install Claude Code's hooks as its owner does; return the one for this event."""
+        self.install(home, address, *options)
+        return self.installed(home, event)
+
+    def install(self, home: Path, address: str, *options: str) -> None:
+        """Install Claude Code's hooks in this home as its owner does."""
         self.run("install", "claude", "--server", address, *options, home=home)
+
+    def installed(self, home: Path, event: str) -> Hook:
+        """Return the hook that was installed in this home for this event."""
         settings = json.loads((home / ".claude" / "settings.json").read_text(encoding="utf-8"))
         (group,) = settings["hooks"][event]
         (entry,) = group["hooks"]
