@@ -673,7 +673,9 @@ function hear(yes, words = "") {
   const begins = yes && !heard;
   heard = yes;
   document.documentElement.classList.toggle("unheard", !yes);
-  say(byId("heard"), yes ? "Live" : words || "Not heard", yes ? "good" : "warning");
+  // A server that stands by shows what waits; what one does there it turns down, in words.
+  const live = here?.part === "standby" ? "Stands by" : "Live";
+  say(byId("heard"), yes ? live : words || "Not heard", yes ? "good" : "warning");
   refresh();
   if (!begins) return;
   if (!document.hidden) beat(true);
