@@ -3,12 +3,16 @@
 import os
 import subprocess
 import sys
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
-from crabhook.cli import main
-from tests.support.typist import Typist, agree
+from crabhook.cli import consent, main
+from tests.support.examples import share
+from tests.support.typist import Typist
 
 
 @pytest.fixture(autouse=True)
@@ -41,11 +45,25 @@ def call(*words: str) -> int:
     return main(["rules", *words])
 
 
-def agreed(*words: str, answer: str = "y\n") -> tuple[int, str]:
-    """Do what asks for a yes, and answer; return the exit code and all that was shown."""
-    command = [sys.executable, "-m", "crabhook", "rules", *words]
-    code, out, shown = agree(command, os.environ, answer)
-    return code, out + shown
+def agreed(*words: str) -> tuple[int, str]:
+    """Do what asks for a yes, and say yes; return the exit code and all that was shown.
+
+    That it is asked on the terminal alone is in tests/integration/test_consent.py.
+    """
+    asked: list[str] = []
+
+    def agrees(text: str) -> bool:
+        asked.append(text)
+        return True
+
+    with (
+        patch.object(consent, "agrees", agrees),
+        redirect_stdout(StringIO()) as shown,
+        redirect_stderr(shown),
+    ):
+        code = call(*words)
+    assert len(asked) == 1
+    return code, shown.getvalue() + asked[0]
 
 
 def test_rules_alone_is_the_list_of_them(capsys: pytest.CaptureFixture[str]) -> None:
@@ -68,7 +86,6 @@ def test_a_rule_of_a_project_takes_its_folder_as_a_person_writes_it(
     assert f"project={scope.format(here=project)}" in capsys.readouterr().out
 
 
-@pytest.mark.process
 def test_a_rule_is_added_listed_and_removed_and_comments_stay(
     file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -94,7 +111,6 @@ def test_a_rule_that_cannot_be_is_refused_and_nothing_is_written(
     assert not file.exists()
 
 
-@pytest.mark.process
 @pytest.mark.parametrize("match", ["Bash(rm -rf *)", "Bash(git push)", "Bash", "Bash(python3 *)"])
 def test_an_allow_of_what_is_looked_at_each_time_is_written_only_on_a_second_word(
     file: Path, capsys: pytest.CaptureFixture[str], match: str
@@ -115,7 +131,6 @@ def listed_after(capsys: pytest.CaptureFixture[str]) -> str:
     return capsys.readouterr().out
 
 
-@pytest.mark.process
 def test_an_allow_that_leaves_a_shell_to_its_options_is_written_with_a_word_on_that() -> None:
     code, shown = agreed("add", "allow", "Bash(npm run *)")
     assert code == 0
@@ -145,7 +160,6 @@ def test_a_broken_file_is_said_to_be_broken_with_its_line(
     assert file.read_text() == "\n[[rule]]\nverdict = 1\n"
 
 
-@pytest.mark.process
 def test_explain_shows_each_part_and_which_rule_decides_it(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -176,7 +190,6 @@ def test_what_is_explained_cannot_write_on_the_terminal(capsys: pytest.CaptureFi
     assert "verdict: open" in shown
 
 
-@pytest.mark.process
 def test_a_table_is_held_against_the_rules(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -225,7 +238,8 @@ def test_a_projects_rules_count_from_the_moment_they_are_trusted_to_their_next_c
 
 @pytest.mark.process
 @pytest.mark.parametrize(
-    ("answer", "code"), [("y\n", 0), ("yes\n", 0), ("n\n", 1), ("\n", 1), ("\x04", 1)]
+    ("answer", "code"),
+    share([("y\n", 0), ("yes\n", 0), ("n\n", 1), ("\x04", 1), ("\n", 1)], 0),
 )
 def test_trust_shows_what_would_count_on_the_terminal_and_asks_there(
     project: Path, answer: str, code: int
@@ -294,7 +308,6 @@ def test_what_cannot_be_understood_ends_with_a_usage(words: list[str]) -> None:
     assert caught.value.code == 2
 
 
-@pytest.mark.process
 def test_risks_are_listed_and_stay_when_rules_come_and_go(
     file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,18 +1,18 @@
 """`crabhook rules suggest`: from a real record to a rule in a real file."""
 
 import json
-import os
 import shlex
-import sys
 import time
 import tomllib
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
-from crabhook.cli import main, past
+from crabhook.cli import consent, main, past
 from crabhook.store.record import Entry
-from tests.support.typist import agree
 from tests.unit.cli.pastrecord import decided, write
 
 DAY = 86_400
@@ -47,8 +47,17 @@ def call(*words: str) -> int:
 
 
 def agreed(*words: str) -> tuple[int, str]:
-    """Do what asks for a yes, and say yes; return the exit code and what was printed."""
-    return agree([sys.executable, "-m", "crabhook", "rules", *words], os.environ)[:2]
+    """Do what asks for a yes, and say yes; return the exit code and what was printed.
+
+    That it is asked on the terminal alone is in tests/integration/test_consent.py.
+    """
+    with (
+        patch.object(consent, "agrees", return_value=True) as asks,
+        redirect_stdout(StringIO()) as shown,
+    ):
+        code = call(*words)
+    asks.assert_called_once()
+    return code, shown.getvalue()
 
 
 def written(file: Path) -> list[dict[str, object]]:

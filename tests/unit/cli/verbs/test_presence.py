@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from crabhook.cli import main
 from crabhook.cli.commands import DONE, FAILED, NO_SERVER, NOT_ALLOWED
 from crabhook.model.actor import Role
 from tests.support.client import Client, sample
 from tests.support.plain_desk import CRABHOOK, PlainDesk
 from tests.support.port import short_folder
+from tests.support.rows import every_row
 from tests.support.team import RIGHT, WRONG, founded
 from tests.support.typist import Typist
 
@@ -130,35 +132,47 @@ def test_who_may_not_give_orders_is_told_so(person: Person) -> None:
     person.desk.wait_for("^· no order stands$")
 
 
-@pytest.mark.parametrize(
-    "words", [("here",), ("away",), ("hold-all", "s", "1m"), ("release", "all")]
-)
-def test_who_is_in_no_team_is_told_how_to_found_one(words: tuple[str, ...]) -> None:
-    with short_folder() as home:
-        done = Person.run(Person.__new__(Person), "orders", *words, home=home)
-    assert done.returncode == NO_SERVER
-    assert "found one with `crabhook up`" in done.stderr
+@pytest.fixture
+def home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Return an empty home of a person whose commands are run in this process."""
+    for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    with short_folder() as folder:
+        monkeypatch.setenv("HOME", str(folder))
+        yield folder
+
+
+@pytest.mark.usefixtures("home")
+@every_row("words", [("here",), ("away",), ("hold-all", "s", "1m"), ("release", "all")])
+def test_who_is_in_no_team_is_told_how_to_found_one(
+    capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
+) -> None:
+    assert main(["orders", *words]) == NO_SERVER
+    assert "found one with `crabhook up`" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     "words", [("pending",), ("allow", "1"), ("deny", "1", "no"), ("orders", "away")]
 )
-def test_where_no_server_runs_it_is_said_before_any_passphrase(words: tuple[str, ...]) -> None:
-    with short_folder() as home, socket.create_server(("127.0.0.1", 0)) as free:
+def test_where_no_server_runs_it_is_said_before_any_passphrase(
+    home: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
         team = founded(home / "team", time.time())
         team.seat(home / ".config" / "crabhook", "ann", f"127.0.0.1:{free.getsockname()[1]}")
-        free.close()
-        done = Person.run(Person.__new__(Person), *words, home=home)
+    assert main(list(words)) == NO_SERVER
     said = f"crabhook {words[0]}: no server runs here: start it with `crabhook up`\n"
-    assert (done.returncode, done.stdout, done.stderr) == (NO_SERVER, "", said)
+    assert capsys.readouterr() == ("", said)
 
 
-@pytest.mark.parametrize("length", ["101h", ""])
-def test_a_length_nobody_can_be_away_is_refused(length: str) -> None:
-    with short_folder() as home:
-        done = Person.run(Person.__new__(Person), "orders", "away", "--for", length, home=home)
-    assert done.returncode == 2
-    assert "length of time" in done.stderr
+@pytest.mark.usefixtures("home")
+@every_row("length", ["101h", ""])
+def test_a_length_nobody_can_be_away_is_refused(
+    capsys: pytest.CaptureFixture[str], length: str
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["orders", "away", "--for", length])
+    assert "length of time" in capsys.readouterr().err
 
 
 @pytest.mark.thorough
