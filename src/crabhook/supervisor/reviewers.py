@@ -140,8 +140,8 @@ def printed_by(
         except (OSError, ValueError) as error:
             why = getattr(error, "strerror", None) or error
             raise ReviewerError(
-                f"the reviewer {command[0]!r} cannot be started: {why}; "
-                "see [supervisor] in the settings, and give the program's whole path"
+                f"the reviewer {command[0]!r} cannot be started: {why}. "
+                "See [supervisor] in the settings, and give the program's whole path"
             ) from error
         try:
             _see_to_its_end(process, command[0], stdout.fileno(), deadline)
@@ -168,7 +168,7 @@ def _see_to_its_end(
             )
     if code:
         how = f"with exit code {code}" if code > 0 else f"by signal {-code}"
-        raise ReviewerError(f"the reviewer {name!r} ended {how}; standard error says more")
+        raise ReviewerError(f"the reviewer {name!r} ended {how}: standard error says more")
 
 
 INSTRUCTIONS: str = tables(__file__, "claude")["instructions"]
@@ -200,7 +200,7 @@ def verdict(review: Mapping[str, Value], program: Sequence[str], instructions: s
         except (OSError, ValueError) as error:
             why = getattr(error, "strerror", None) or error
             raise ReviewerError(
-                f"{program[0]!r} cannot be started: {why}; give its whole path with --claude"
+                f"{program[0]!r} cannot be started: {why}. Give its whole path with --claude"
             ) from error
     return _verdict(done.stdout, done.returncode)
 

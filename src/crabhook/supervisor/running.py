@@ -76,7 +76,7 @@ def count_event(folder: Path, session: str, deadline: Deadline, kept: int = SESS
     except OSError as error:
         why = error.strerror or error
         raise ReviewerError(
-            f"its events cannot be counted in {folder}: {why}; make that folder writable"
+            f"its events cannot be counted in {folder}: {why}. Make that folder writable"
         ) from error
 
 
@@ -131,7 +131,7 @@ def main(arguments: Arguments) -> int:
         _log(str(error))
         return error.exit_code
     except Exception as error:  # noqa: BLE001 - a fault of ours ends as the contract has it
-        _log(str(ReviewerError(f"a fault of crabhook's own, {error!r}; report it, with this line")))
+        _log(str(ReviewerError(f"a fault of crabhook's own, {error!r}: report it, with this line")))
         return _FAILED
 
 
@@ -199,7 +199,7 @@ def _occasion_of_a_reviewer() -> Occasion:
 def _standard_input(deadline: Deadline) -> bytes:
     if os.isatty(0):
         raise HookInputError(
-            "it is a terminal; an agent gives it JSON, see docs/how-to/supervisor.md"
+            "it is a terminal: an agent gives it JSON, see docs/how-to/supervisor.md"
         )
     try:
         return read_all(0, MOST_INPUT, deadline)
@@ -228,8 +228,8 @@ def _session(arguments: Arguments, asked: Event) -> str:
     session = next(filter(None, candidates), None)
     if session is None:
         raise NoSessionError(
-            "no session: the hook's input has no session_id, so its events cannot be counted; "
-            f"give --session-id, or set {SESSIONS[0]}"
+            "no session: the hook's input has no session_id, so its events cannot be counted: "
+            "give --session-id, or set {SESSIONS[0]}"
         )
     return session
 

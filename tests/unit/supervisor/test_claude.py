@@ -113,5 +113,5 @@ def test_a_result_without_a_verdict_is_a_failure(
 
 
 def test_a_program_that_is_not_there_is_said() -> None:
-    with pytest.raises(ReviewerError, match="give its whole path with --claude"):
+    with pytest.raises(ReviewerError, match="Give its whole path with --claude"):
         verdict({}, shlex.split("/no/such/claude"), "judge")

@@ -85,7 +85,7 @@ def test_a_link_in_the_place_of_a_count_is_not_followed(counts: Path, tmp_path: 
 
 def test_what_cannot_be_counted_is_said_and_not_reviewed_without_end(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(ReviewerError, match="make that folder writable"):
+    with pytest.raises(ReviewerError, match="Make that folder writable"):
         count_event(tmp_path / "file" / "supervisor", "a", Deadline(SOON))
 
 

@@ -237,9 +237,9 @@ def misses(name: str, protocol: Protocol) -> str | None:
         goes_on = f"{name} hits no tool, since a tool's name goes on"
         return f"{goes_on}: {name}__.* hits all of the server's"
     if name in protocol.elsewhere:
-        return f"{protocol.title} has no {name}; what it has is called {protocol.elsewhere[name]}"
+        return f"{protocol.title} has no {name}: what it has is called {protocol.elsewhere[name]}"
     near = None if name.startswith("mcp_") else near_name(name, protocol.tools)
-    return f"{protocol.title} has no {name}; did you mean {near}?" if near else None
+    return f"{protocol.title} has no {name}, did you mean {near}?" if near else None
 
 
 def listed(names_of: Iterable[str]) -> str:

@@ -310,7 +310,7 @@ class _ConfigurationReader:
             self._fault(item, f'this handler of {handler.event} has no "type"')
         elif (types := self._read.protocol.handler_types) and str(kind) not in types:
             words = ", ".join(sorted(types))
-            self._fault(item, f'"type" is {kind!r}; a handler is one of: {words}', "type")
+            self._fault(item, f'"type" is {kind!r}, a handler is one of: {words}', "type")
         for key in _NEEDED.get(handler.type, ()):
             if not item.text(key):
                 self._fault(item, f'this handler of type {handler.type} has no text "{key}"')

@@ -45,7 +45,7 @@ def _event_name(hook: Hook) -> Iterator[Remark]:
         for place, name in specific.texts("hookEventName"):
             if name not in event_names:
                 near = near_name(name, event_names)
-                meant = f"; did you mean {near}?" if near else ""
+                meant = f", did you mean {near}?" if near else ""
                 yield Remark(place, f"hookEventName {name!r} is no event{meant}")
             elif hook.events and name not in hook.events and not chooses:
                 message = f"hookEventName is {name!r}, but the hook is registered on"
@@ -65,7 +65,7 @@ def _dropped_fields(hook: Hook) -> Iterator[Remark]:
             if "answers" in keys:
                 effect = "has answers and no questions: the call is refused"
             elif keys:
-                effect = f"is made anew of {listed(keys)}: any other field is lost"
+                effect = f"is made of {listed(keys)}: any other field is lost"
             else:
                 effect = "is empty: every field is lost"
             yield Remark(rewritten.place, f"{path[-1]} {effect}")
@@ -110,7 +110,7 @@ def _unread_on_event(hook: Hook) -> Iterator[Remark]:
         if not named or not named <= set(protocol.events):
             continue
         read = frozenset().union(*(protocol.events[name].specific for name in named))
-        way = f"; it reads {listed(read)}" if read else ""
+        way = f": it reads {listed(read)}" if read else ""
         for key, place in members(specific):
             if key not in read | {"hookEventName"}:
                 yield Remark(place, f"{' and '.join(sorted(named))} does not read `{key}`{way}")
@@ -228,7 +228,7 @@ def _runs_its_input(hook: Hook) -> Iterator[Remark]:
 def _no_such_variable(hook: Hook) -> Iterator[Remark]:
     for variable in hook.script.variables:
         if right := _WRONG["variables"].get(variable.name):
-            message = f"no agent sets {variable.name}; read `{right}` from standard input"
+            message = f"no agent sets {variable.name}: read `{right}` from standard input"
             yield Remark(variable.place, message)
     if all(reading.source is not Source.JSON for reading in hook.script.readings):
         for reading in hook.script.readings:
@@ -241,7 +241,7 @@ def _no_such_field(hook: Hook) -> Iterator[Remark]:
     for field in hook.script.fields:
         if right := _WRONG["fields"].get(field.name):
             yield Remark(
-                field.place, f"no agent sends `{field.name}`; what is meant may be `{right}`"
+                field.place, f"no agent sends `{field.name}`: what is meant may be `{right}`"
             )
 
 

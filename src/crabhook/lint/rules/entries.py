@@ -30,7 +30,7 @@ def unknown_event(setup: Setup) -> Iterator[Remark]:
     for event in setup.configuration.events:
         if event.name not in event_names:
             near = elsewhere.get(event.name) or command.near_name(event.name, event_names)
-            meant = f"; did you mean {near}?" if near else ""
+            meant = f", did you mean {near}?" if near else ""
             yield Remark(event.place, f"{setup.protocol.title} has no event {event.name}{meant}")
 
 
@@ -52,7 +52,7 @@ def _matches_nothing(setup: Setup) -> Iterator[Remark]:
             elif event.values and name not in event.values:
                 meant = protocol.whole_values or command.near_name(name, event.values)
                 choices = (
-                    f"{matcher.event} has no {name!r}; it is one of {command.listed(event.values)}"
+                    f"{matcher.event} has no {name!r}: it is one of {command.listed(event.values)}"
                 )
                 why = choices if meant else None
             if why is not None:

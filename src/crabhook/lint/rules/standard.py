@@ -29,7 +29,7 @@ def _shebang(hook: Hook) -> Iterator[Remark]:
         what_it_does = (
             f"is {hook.script.shebang!r}" if hook.script.shebang else "names no interpreter"
         )
-        yield Remark(START, f"the first line {what_it_does}; it must be {SHEBANG}")
+        yield Remark(START, f"the first line {what_it_does}: it must be {SHEBANG}")
 
 
 @script_rule("HP-002")
@@ -94,7 +94,7 @@ def _over(event: str, seconds: float) -> str:
     """Say how a time is too long for an event; empty if it is not."""
     limit, length = _limit_of(event), seconds * 1000
     if limit < LIMIT_MS and length > limit:
-        return f"; for {_standard_name(event)} the limit is {limit} ms"
+        return f", for {_standard_name(event)} the limit is {limit} ms"
     return f", which is not under {LIMIT_MS}" if length >= LIMIT_MS else ""
 
 
@@ -124,7 +124,7 @@ def _amiss(shape: ValueShape, place: SourcePlace) -> Iterator[tuple[SourcePlace,
         yield place, "this output has no `action`"
     for where, action in shape.literals("action"):
         if action not in ACTIONS:
-            yield where, f"`action` is {action!r}; it is one of {', '.join(ACTIONS)}"
+            yield where, f"`action` is {action!r}: it is one of {', '.join(ACTIONS)}"
         elif action == "block" and shape.whole and "message" not in shape.members:
             yield where, "this output blocks, and has no `message`"
 

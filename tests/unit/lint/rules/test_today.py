@@ -74,7 +74,7 @@ def test_a_wrong_hook_event_name(found: Judge) -> None:
     asked("CH004")
     text = "jq -n '{hookSpecificOutput: {hookEventName: \"PretoolUse\"}}'\n"
     assert found({"a.sh": text}) == [
-        "CH004 hookEventName 'PretoolUse' is no event; did you mean PreToolUse?"
+        "CH004 hookEventName 'PretoolUse' is no event, did you mean PreToolUse?"
     ]
 
 
