@@ -25,7 +25,7 @@ _LOOK = "look at the operator's terminal"
 _OPTIONS = "see crabhook --help, and how the hook is installed"
 _ADDRESS = "install the hook with the right --server"
 _LONGER = "give more time with --wait"
-_ALL = "name all servers of that record in --server, with commas; crabhook doctor says which leads"
+_ALL = "name all servers of that record in --server, with commas: crabhook doctor says which leads"
 _NONE_LEADS = (
     "look at those servers and at their database: `crabhook status` there says what is wrong"
 )
@@ -48,7 +48,7 @@ _STATUSES = {
     "INVALID_ARGUMENT": _OPTIONS,
     "DEADLINE_EXCEEDED": _LONGER,
     "NOT_FOUND": _START,
-    "ALREADY_EXISTS": "nothing is to be done",
+    "ALREADY_EXISTS": "there is nothing to do",
     "PERMISSION_DENIED": _LOOK,
     "RESOURCE_EXHAUSTED": "answer what waits at the operator's terminal",
     "FAILED_PRECONDITION": _LOOK,
@@ -59,7 +59,7 @@ _STATUSES = {
     "UNAVAILABLE": _START,
     "DATA_LOSS": _LOOK,
     "UNAUTHENTICATED": (
-        "give the server's token with --token-file or CRABHOOK_TOKEN; a machine that was revoked "
+        "give the server's token with --token-file or CRABHOOK_TOKEN: a revoked machine "
         "has to be invited again"
     ),
 }
@@ -75,10 +75,10 @@ _CONNECTING = (
     ("no name server", _NAME),
     ("its folder", "make that folder yours alone: chmod 700, and its owner you"),
 )
-_IN_THE_CLEAR = "if that server speaks TLS, install the hook with --tls-ca; else " + _START
+_IN_THE_CLEAR = "if that server speaks TLS, install the hook with --tls-ca, else " + _START
 
 _MEANING = {
-    "pass": "the agent goes on by its own rules, which may ask its user or run it unasked",
+    "pass": "the agent goes on by its own rules, which may ask its user or run it without asking",
     "ask": "the agent is told to ask its own user",
     "deny": "the agent is told no, as the hook was installed to",
 }

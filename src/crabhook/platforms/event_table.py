@@ -106,8 +106,8 @@ class Held(Enum):
     """When an event waits for the operator."""
 
     ALWAYS = "always"
-    AT_THE_GATE = "as a gate; as a companion when asked to"
-    BY_RULE = "where a rule or a protected place speaks of it; else it passes at once"
+    AT_THE_GATE = "as a gate, or as a companion when asked to"
+    BY_RULE = "where a rule or a protected place covers it, else it passes at once"
     ON_REQUEST = "when the operator asked to hold it"
     NEVER = "never"
 

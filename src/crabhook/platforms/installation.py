@@ -169,7 +169,7 @@ def settings_file(
     def path(scope: SettingsScope, project: Path, environment: Mapping[str, str]) -> Path:
         if scope not in files:
             raise InstallError(
-                f"{title} has no settings of the scope {scope}; name user or project"
+                f"{title} has no settings of the scope {scope}: name user or project"
             )
         if scope is not SettingsScope.USER:
             return project.absolute() / files[scope]
@@ -177,7 +177,7 @@ def settings_file(
             return Path(named).absolute() / files[scope]
         if home := environment.get("HOME"):
             return Path(home).absolute() / below_home / files[scope]
-        raise InstallError("HOME is not set, so there are no user settings; name a --scope")
+        raise InstallError("HOME is not set, so there are no user settings: name a --scope")
 
     return path
 

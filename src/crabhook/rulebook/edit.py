@@ -75,13 +75,13 @@ def drafted(
         text = f"{text}{joint}{written(rule)}"
     after = read_rules(text, where)
     if after.rules[: len(before)] != before or len(after.rules) != len(before) + len(rules):
-        raise RulesError(f"{where} ends in a way that a rule cannot be added to; edit it")
+        raise RulesError(f"{where} ends in a way that a rule cannot be added to: edit it")
     wide = [text for rule in after.rules[len(before) :] for text in never_made(rule)]
     if wide and not anyway:
         raise RulesError(
             f"{' and '.join(wide)} takes in commands that lose work, reach others or run anything "
             "(such as rm -rf, sudo, git push, python3 -c), so that nobody would be asked about "
-            "them; nothing was written. Write a narrower rule, or add --anyway"
+            "them. Nothing was written. Write a narrower rule, or add --anyway"
         )
     return text, after
 
@@ -104,13 +104,13 @@ def drafted_without(files: RuleFiles, number: int) -> tuple[str, Rule]:
     text, where = files.read(RULES), files.where(RULES)
     rules = read_rules(text, where).rules
     if not 1 <= number <= len(rules):
-        raise RulesError(f"there is no rule {number}; {where} has {len(rules)}")
+        raise RulesError(f"there is no rule {number}: {where} has {len(rules)}")
     lines = FileLines(text)
     stays = [*rules[: number - 1], *rules[number:]]
     rest = lines.without(number - 1) if len(lines.starts) == len(rules) else text
     after = read_rules(rest, where).rules
     if [replace(rule, line=0) for rule in after] != [replace(rule, line=0) for rule in stays]:
-        raise RulesError(f"rule {number} is not a table of its own in {where}; edit it there")
+        raise RulesError(f"rule {number} is not a table of its own in {where}: edit it there")
     return rest, rules[number - 1]
 
 

@@ -70,7 +70,7 @@ def read_trusted(text: str, name: str) -> tuple[Trusted, ...]:
 
 def write_trusted(trusted: Iterable[Trusted]) -> str:
     """Return the list as `read_trusted` reads it."""
-    head = "# Rule files of projects that you have trusted, by their bytes; crabhook writes this.\n"
+    head = "# Rule files of projects that you have trusted, by their bytes. crabhook writes this.\n"
     tables = (
         f'\n[[trusted]]\nfolder = {toml_text(entry.folder)}\nsha256 = "{entry.sha256}"\n'
         f'level = "{entry.level}"\n'

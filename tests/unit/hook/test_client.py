@@ -34,7 +34,9 @@ from tests.unit.hook.peers import (
 )
 from tests.unit.hook.test_call import ACCEPTED, SETTINGS, answer, ending, frame, head
 
-PASSED_LINE = b"; the agent goes on by its own rules, which may ask its user or run it unasked; "
+PASSED_LINE = (
+    b"; the agent goes on by its own rules, which may ask its user or run it without asking; "
+)
 
 pytestmark = pytest.mark.process
 
@@ -331,7 +333,7 @@ def test_an_input_that_cannot_be_read_is_no_input(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "remedy"),
     [
-        ("UNAUTHENTICATED", b"--token-file or CRABHOOK_TOKEN; a machine that was revoked"),
+        ("UNAUTHENTICATED", b"--token-file or CRABHOOK_TOKEN: a revoked machine"),
         ("RESOURCE_EXHAUSTED", b"answer what waits"),
         ("INVALID_ARGUMENT", b"see crabhook --help"),
         ("UNAVAILABLE", b"crabhook serve"),

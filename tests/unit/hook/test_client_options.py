@@ -136,6 +136,6 @@ def test_a_wrong_option_leaves_the_agent_alone_by_default() -> None:
     assert (hook.returncode, hook.stdout) == (0, b"")
     assert hook.stderr == (
         b"crabhook was started with a wrong option (--wait needs more than no time, not '0'); the"
-        b" agent goes on by its own rules, which may ask its user or run it unasked; see crabhook"
+        b" agent goes on by its own rules, which may ask its user or run it without asking; see crabhook"
         b" --help, and how the hook is installed\n"
     )

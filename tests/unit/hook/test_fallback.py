@@ -104,7 +104,8 @@ def test_everything_else_is_passed(wish: str, payload: bytes) -> None:
     stdout, stderr, code = fallen(wish, payload)
     assert (stdout, code) == (None, 0)
     assert (
-        "; the agent goes on by its own rules, which may ask its user or run it unasked; " in stderr
+        "; the agent goes on by its own rules, which may ask its user or run it without asking; "
+        in stderr
     )
 
 

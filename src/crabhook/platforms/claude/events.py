@@ -78,7 +78,7 @@ _TELLS_SWITCH: Mapping[str, ShownField] = {
     "to_model": ShownField("to", How.MODEL),
     "requested_model": ShownField("asked for"),
     "source": ShownField("asked by"),
-    "estimated_cache_write_usd": ShownField("sending the conversation to it anew costs", How.MONEY),
+    "estimated_cache_write_usd": ShownField("sending it the conversation again costs", How.MONEY),
     "context_tokens": ShownField("tokens in the conversation"),
     "prompt_cache_warm": ShownField(
         "prompt cache warm",
@@ -260,7 +260,7 @@ def asks(event: Event) -> bool:
 _LOADING = frozenset({"Skill", "SlashCommand"})
 _LINES_RUN = (
     "Loading a skill runs its shell lines (!`…`). Claude Code from 2.1.332 on asks crabhook about "
-    "each line; an older version runs them unseen."
+    "each line. An older version runs them unseen."
 )
 _PREAMBLE = ":preamble-"
 

@@ -96,11 +96,11 @@ def endpoint(text: str) -> str:
         host, port, parts = "", None, urlsplit("")
     plain = parts.scheme in ("http", "https") and host and parts.path in ("", "/", PATH)
     if not plain or parts.username or parts.query or parts.fragment or not text.isascii():
-        raise InstallError(f"{text!r} is no server's URL; write one as {USUAL_URL}")
+        raise InstallError(f"{text!r} is no server's URL: write it as {USUAL_URL}")
     if parts.scheme == "http" and not _loopback(host):
         raise InstallError(
-            f"{text!r} leads to another machine, and the token would go there in the clear; "
-            "that takes https, and a server with --tls-cert and --tls-key"
+            f"{text!r} leads to another machine, and the token would go there in the clear. "
+            "It takes https, and a server with --tls-cert and --tls-key"
         )
     named = f"[{host}]" if ":" in host else host
     return f"{parts.scheme}://{named}{f':{port}' if port is not None else ''}{PATH}"

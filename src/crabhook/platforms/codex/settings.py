@@ -33,15 +33,15 @@ _BESIDE = "config.toml"
 CAUTIONS: tuple[str, ...] = (
     (
         "Codex runs a new or changed hook only after its user has reviewed it: start `codex`, "
-        "which asks, or type /hooks there; until then it skips them, in `codex exec` without a word"
+        "which asks, or type /hooks there. Until then it skips them, in `codex exec` without a word"
     ),
     (
-        "only PermissionRequest can approve, and `codex exec` never sends it; there a gate's "
+        "only PermissionRequest can approve, and `codex exec` never sends it: there a gate's "
         "PreToolUse can deny and change what is run, and nothing is approved"
     ),
 )
 
-_GONE = "crabhook is no longer where its hooks were installed from; run crabhook install codex"
+_GONE = "crabhook is no longer where its hooks were installed from: run crabhook install codex"
 
 
 _FILES = {SettingsScope.USER: "hooks.json", SettingsScope.PROJECT: ".codex/hooks.json"}
@@ -68,7 +68,7 @@ def troubles(path: Path, read: Callable[[Path], bytes]) -> Iterator[str]:
     if settings.get("approval_policy") == "never":
         yield (
             f'approval_policy is "never" in {file}: Codex asks nobody there, so nothing can be '
-            "approved, and without --gate nothing is held but what your rules speak of"
+            "approved. Without --gate only calls are held that your rules name"
         )
 
 
@@ -150,8 +150,8 @@ def _snake(event: str) -> str:
 SETTINGS = HookSetup(
     stances={
         Stance.COMPANION: "Companion: what Codex would ask its own user is held for the "
-        "operator first; Codex's dialog comes up when the operator passes.  What your rules "
-        "deny or want asked is denied or held under every policy.",
+        "operator first. Codex's dialog comes up when the operator passes.  What your rules "
+        "deny or ask about is denied or held under every policy.",
         Stance.GATE: "Gate: every tool call is held for the operator before Codex's own rules "
         "see it, and what is allowed there is not asked again.",
     },

@@ -143,15 +143,15 @@ def takes_note(event: Event) -> bool:
 
 _OF_CALLS = (
     "Gemini CLI asks its own user as well after an allow, unless it runs with "
-    "--approval-mode yolo; there a call without an opinion simply runs"
+    "--approval-mode yolo. There a call without an opinion simply runs"
 )
 _OF_QUESTIONS = (
     "Gemini CLI takes no answers from a hook: yours go to the model in a denial that states "
-    "them; an allow without answers opens the agent's own dialog"
+    "them. An allow without answers opens the agent's own dialog"
 )
 _OF_PLANS = (
-    "an allow opens Gemini CLI's own dialog, and only there a plan is approved; "
-    "a denial takes your changes to the model"
+    "an allow opens Gemini CLI's own dialog, and only there a plan is approved. "
+    "A denial takes your changes to the model"
 )
 _OF_RESULTS = "another output reaches the model as the tool's error, which is all Gemini CLI takes"
 

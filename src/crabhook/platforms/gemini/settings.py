@@ -35,12 +35,12 @@ _SHARED = Path("/Library/Application Support/GeminiCli") if _MAC else Path("/etc
 
 _TRUST = "in a folder that is not trusted Gemini CLI runs no hooks at all, and says nothing"
 _DIALOGS = (
-    "an allow does not answer Gemini CLI's own dialog, which follows; with --approval-mode yolo "
-    "none does, and the operator is the one gate"
+    "an allow does not answer Gemini CLI's own dialog, which follows. With --approval-mode yolo "
+    "no dialog does, and the operator is the only gate"
 )
 CAUTIONS = (_TRUST, _DIALOGS)
 
-_GONE = "crabhook is no longer where its hooks were installed from; run crabhook install gemini"
+_GONE = "crabhook is no longer where its hooks were installed from: run crabhook install gemini"
 _DENIED = '{"decision":"deny","reason":"' + _GONE + '"}'
 
 
@@ -99,7 +99,7 @@ def permitted(sources: ConsentSources) -> Iterator[HookApproval]:
         )
     elif trust == "":
         what = "nobody has said yet whether this folder is trusted"
-        advice = "it asks when it begins; in a folder where you use it no other way, /permissions"
+        advice = "it asks when it begins. In a folder that you use in no other way, /permissions"
         yield HookApproval(let=None, what=what, means=means, advice=advice)
     else:
         yield HookApproval(let=True, what=f"{sources.project} is a folder that it trusts")
@@ -176,7 +176,7 @@ SETTINGS = HookSetup(
     path=settings_path,
     switches=switches,
     unreachable="If no server can be reached, Gemini CLI goes on by its own policy, and in "
-    "yolo mode every call runs; --fail-closed denies them instead.",
+    "yolo mode every call runs. With --fail-closed they are denied instead.",
     cautions=CAUTIONS,
     versions=("0.61.0",),
     above=(_SHARED / "settings.json",),

@@ -164,7 +164,7 @@ def test_text_that_no_file_can_hold_is_refused() -> None:
     [
         ("[features]\nhooks = false\n", "switches every hook off"),
         ('[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = "command"\n', "holds hooks too"),
-        ('approval_policy = "never"\n', "without --gate nothing is held"),
+        ('approval_policy = "never"\n', "Without --gate only calls are held"),
         ("not toml", "cannot be read"),
     ],
 )

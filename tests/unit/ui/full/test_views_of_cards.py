@@ -112,7 +112,7 @@ def test_a_failure_and_a_denial_say_why() -> None:
 
 def test_the_price_of_another_model_is_said_in_money() -> None:
     said = told("PreModelSwitch", prompt_cache_warm=True)
-    assert "anew costs about $0.0072" in said
+    assert "again costs about $0.0072" in said
     assert "the prompt cache is warm: it is lost" in said
 
 
