@@ -91,7 +91,7 @@ def test_rules_are_pushed_after_a_look_at_the_difference_and_count_at_once(url: 
         assert '+verdict = "deny"' in out
         assert "rules in the shared record is of version 2 now" in out
         assert denied(asks(service, "ls -c", 3))
-        assert "nothing is to be done" in crabhook(service, "rules", "push").stdout
+        assert "there is nothing to do" in crabhook(service, "rules", "push").stdout
         add = [CRABHOOK, "rules", "add", "allow", "Bash(make *)"]
         code, out, shown = agree(add, service.environment)
         assert code == 0, shown

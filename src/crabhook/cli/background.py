@@ -180,7 +180,7 @@ def _runs_already(pid: int, path: Path, settings: config.Settings) -> str:
     if isinstance(listening, list) and not any(" for desks" in str(place) for place in listening):
         return (
             f"crabhook runs already (process {pid}), and takes no desks but its own: leave that "
-            "with q, or end it with `crabhook down`, then give `crabhook up`"
+            "with q, or end it with `crabhook down`, then `crabhook up`"
         )
     if missing := _not_listened_at(listening, settings):
         raise BackgroundError(
