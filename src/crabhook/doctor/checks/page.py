@@ -44,8 +44,8 @@ _UNTRUSTED: Mapping[int, str] = {
 class PageFacts:
     """What is seen of a page from this machine.
 
-    `addresses`: where its name leads. `untrusted`: why browsers refuse its certificate. If they take
-    it, `issuer` and `ends` are there. `status`: the answer's, 0 without one, with `why`;
+    `addresses`: where its name leads. `untrusted`: why browsers refuse its certificate. If they
+    take it, `issuer` and `ends` are there. `status`: the answer's, 0 without one, with `why`;
     `ours`: crabhook gave it.
     """
 

@@ -222,7 +222,7 @@ def _you() -> Html:
 
 
 _KEYS = (
-    ("j, k", "the next card of the list, and the one before"),
+    ("j, k", "the next card of the list, and the card before"),
     ("a", "allow, answer or accept the card that has the focus"),
     ("d", "deny it"),
     ("Esc", "back to the list"),
