@@ -1543,7 +1543,10 @@ function step(holder, by) {
 // ---------------------------------------------------------------- The start
 
 function startDesk() {
-  addEventListener("hashchange", show);
+  addEventListener("hashchange", () => {
+    // Who is signed out sees no view of the desk; the address is shown after signing in.
+    if (document.body.dataset.view !== "sign-in") show();
+  });
   addEventListener("scroll", lookSoon, { passive: true, capture: true });
   addEventListener("resize", lookSoon);
   document.addEventListener("toggle", lookSoon, { capture: true });
