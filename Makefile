@@ -8,7 +8,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Where it is set, each of the workers compiles every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run demo demo-team test test-fast test-all slowest check pictures proto baseline e2e conformance agreement bench bench-smallest fuzz running packages release lock soak cluster-soak cluster-failover soundness agents clean
+.PHONY: help run demo demo-web demo-team test test-fast test-all slowest check pictures proto baseline e2e conformance agreement bench bench-smallest fuzz running packages release lock soak cluster-soak cluster-failover soundness agents clean
 .DEFAULT_GOAL := help
 
 help: ## show this
@@ -19,6 +19,9 @@ run: $(VENV)/installed ## open the operator's terminal on the default address
 
 demo: $(VENV)/installed ## see the main job: a scripted agent asks, you decide
 	@crabhook demo
+
+demo-web: $(VENV)/installed ## decide on a page in your browser, by a passkey
+	@crabhook demo --web
 
 demo-team: $(VENV)/installed ## see two people at desks of their own decide, in tmux
 	@crabhook demo --team
@@ -91,6 +94,7 @@ lock: $(VENV)/developed ## write constraints.txt anew: the versions that we work
 
 pictures: $(VENV)/developed ## play the demo and make the pictures of README.md from it
 	@python -m tests.docs.picture
+	@python -m tests.docs.phone_picture
 
 soak: $(VENV)/developed ## break everything for MINUTES=10, drawn from a SEED, and judge what came of it
 	@python -m tests.soak --minutes $(or $(MINUTES),10) $(if $(SEED),--seed $(SEED))

@@ -33,7 +33,7 @@ PHONE: Mapping[str, Any] = {
 }
 DESKTOP: Mapping[str, Any] = {"viewport": {"width": 1280, "height": 800}}
 SOON = 20_000  # ms after which a test gives up on what happens at once
-_KEY = {
+KEY = {
     "protocol": "ctap2",
     "transport": "internal",
     "hasResidentKey": True,
@@ -102,7 +102,7 @@ class Phone:
         """Give the device an authenticator, which holds ann's passkey if it is enrolled."""
         cdp = await self.cdp()
         await cdp.send("WebAuthn.enable")
-        made = await cdp.send("WebAuthn.addVirtualAuthenticator", {"options": _KEY})
+        made = await cdp.send("WebAuthn.addVirtualAuthenticator", {"options": KEY})
         self._key = made["authenticatorId"]
         if enrolled:
             credential = {"authenticatorId": self._key, "credential": self.house.credential}

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 from crabhook import config
@@ -57,9 +58,14 @@ class WebFace:
 
 @asynccontextmanager
 async def open_pages(
-    shared: PeopleListening, settings: Settings, admitted: Admitted
+    shared: PeopleListening,
+    settings: Settings,
+    admitted: Admitted,
+    push_folder: Path | None = None,
 ) -> AsyncIterator[PageAddress]:
     """Serve browsers at the settings' address; yields that page's address.
+
+    The subscriptions of phones are kept in `push_folder`, without one in the server's own folder.
 
     Raises PortError, and CrabhookError where a package is missing.
     """
@@ -68,7 +74,8 @@ async def open_pages(
     assert admitted.team  # noqa: S101 - likewise
     team, tls = admitted.team, _tls(settings, admitted)
     services = Services(settings.push_services)
-    push = Push(config.push_folder(), services, team.current, settings.push_after)
+    kept = push_folder or config.push_folder()
+    push = Push(kept, services, team.current, settings.push_after)
     push.follow(shared.runner)
     shared.switches.append(push.follow)
     parts = WebParts(WebFace(), push, PageSide(team.folder))

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 
-from crabhook.cli.commands import declaring
+from crabhook.cli.commands import declaring, need_passkeys, reporting
 from crabhook.demo.script import NOTHING, WAIT, Read, ScriptedAgent, beside, stage, typed_lines
 from crabhook.desk.updates import Desk
 from crabhook.model.actor import OWNER
@@ -32,6 +32,11 @@ add_arguments = declaring("demo")
 
 def run(arguments: argparse.Namespace) -> int:
     """Play the demo; with no terminal it plays the operator too and prints the transcript."""
+    if arguments.web:
+        need_passkeys()
+        from crabhook.cli.team import web_demo  # as for a team
+
+        return reporting("demo", lambda _: web_demo.play(), arguments)
     if arguments.team:
         from crabhook.cli.team import demo  # most people are alone
 
