@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.fuzz import corpus
 from tests.fuzz.longrun import MOST_BYTES, MOST_INPUTS
 from tests.fuzz.target import load, names
-from tests.support.examples import examples
+from tests.support.examples import examples, share
 
 NAMES = names()
 NEW = 60
@@ -23,7 +23,7 @@ NEW = 60
 def test_every_input_that_is_kept_is_taken(name: str) -> None:
     target = load(name)
     inputs = [*target.seeds(), *corpus.inputs_of(name)]
-    for data in inputs:
+    for data in share(inputs, len(name)):
         try:
             target.take(data)
         except Exception as error:

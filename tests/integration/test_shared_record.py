@@ -20,6 +20,7 @@ from crabhook.server.grpc.permission import ASK_INSTEAD
 from crabhook.v1.permission_pb2 import PermissionRequest
 from crabhook.v1.permission_pb2_grpc import PermissionServiceStub
 from tests.support.cluster import Cluster, running
+from tests.support.examples import share
 from tests.support.service import CRABHOOK, Manager, Service
 
 if TYPE_CHECKING:
@@ -107,11 +108,11 @@ def test_hooks_and_every_command_about_the_record_work_with_one_in_postgresql(ur
         assert service.audit("--store", url) == service.audit()
 
 
-@pytest.mark.thorough
 def status(service: Service, *words: str) -> str:
     return crabhook(service, "status", *words, "--server", service.address).stdout
 
 
+@pytest.mark.thorough
 def test_what_waited_with_a_leader_that_was_killed_is_put_to_the_standby_behind_its_open_port(
     cluster: Cluster, url: str
 ) -> None:
@@ -166,6 +167,7 @@ def test_a_standby_turns_hooks_away_at_once_says_who_leads_and_that_it_does_not_
         assert standby.end() == 0
 
 
+@pytest.mark.thorough
 def test_a_standby_says_at_its_start_that_an_older_backup_was_put_back(
     cluster: Cluster, url: str
 ) -> None:
@@ -231,7 +233,7 @@ def test_a_server_waits_for_a_database_that_does_not_answer_yet_and_says_so(
         cluster.start()
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGUSR1])
+@pytest.mark.parametrize("number", share([signal.SIGTERM, signal.SIGINT, signal.SIGUSR1], 0))
 def test_a_server_that_waits_for_its_turn_ends_in_good_order(
     cluster: Cluster, number: signal.Signals
 ) -> None:
@@ -315,7 +317,7 @@ def answered(place: str, path: str, token: str = "") -> tuple[int, str]:
         line.close()
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGUSR1])
+@pytest.mark.parametrize("number", share([signal.SIGTERM, signal.SIGUSR1], 0))
 def test_a_standby_ends_in_good_order(url: str, number: signal.Signals) -> None:
     with served(url, "--headless"), served(url, "--headless", waits=False) as standby:
         stands_by(standby)

@@ -11,6 +11,7 @@ from crabhook.doctor.finding import Finding, Status
 from crabhook.doctor.live_check import prove
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.interface import ScriptedSession
+from tests.support.examples import share
 from tests.unit.doctor.home import Home, contents
 
 pytestmark = [pytest.mark.process, pytest.mark.timeout(300)]
@@ -40,12 +41,15 @@ def test_an_agent_that_heeds_its_hooks_is_proven_to(home: Home) -> None:
 
 @pytest.mark.parametrize(
     ("manner", "status", "told"),
-    [
-        ("heeds nothing", Status.FAULT, "a call was made that the server had denied"),
-        ("tells no reason", Status.FAULT, "the model was not told why: no"),
-        ("does nothing", Status.FAULT, "a call was not made that it had allowed"),
-        ("cannot begin", Status.UNKNOWN, "0 times of 3, and ended with 1: please run /login"),
-    ],
+    share(
+        [
+            ("heeds nothing", Status.FAULT, "a call was made that the server had denied"),
+            ("tells no reason", Status.FAULT, "the model was not told why: no"),
+            ("does nothing", Status.FAULT, "a call was not made that it had allowed"),
+            ("cannot begin", Status.UNKNOWN, "0 times of 3, and ended with 1: please run /login"),
+        ],
+        0,
+    ),
 )
 def test_one_that_does_not_is_found_out(home: Home, manner: str, status: Status, told: str) -> None:
     finding = proven(home, manner)

@@ -7,6 +7,7 @@ import pytest
 from crabhook.doctor.live_check import stage
 from crabhook.doctor.processes import ProgramError, ask
 from crabhook.hook import Options
+from tests.support.examples import share
 from tests.unit.doctor.home import Home
 
 pytestmark = pytest.mark.process
@@ -16,11 +17,14 @@ WHERE = "crabhook.doctor.live_check.WHERE"
 
 @pytest.mark.parametrize(
     ("agent", "file"),
-    [
-        ("claude", ".claude/settings.json"),
-        ("gemini", ".gemini/settings.json"),
-        ("codex", ".codex/hooks.json"),
-    ],
+    share(
+        [
+            ("claude", ".claude/settings.json"),
+            ("gemini", ".gemini/settings.json"),
+            ("codex", ".codex/hooks.json"),
+        ],
+        0,
+    ),
 )
 @pytest.mark.usefixtures("home")
 def test_a_server_listens_hooks_ask_it_and_then_there_is_nothing(agent: str, file: str) -> None:

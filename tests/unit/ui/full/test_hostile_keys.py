@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from crabhook.model.decision import Verdict
+from tests.support.examples import share
 from tests.support.rows import every_row
 from tests.support.sitting import QUESTIONS, Sitting, call
 
@@ -65,7 +66,7 @@ def play(sitting: Sitting, step: str) -> None:
             sitting.press(step)
 
 
-@every_row("what, kind, size, steps", SEQUENCES)
+@every_row("what, kind, size, steps", share(SEQUENCES, 0))
 def test_nothing_is_decided_that_was_not_meant(what: str, kind: str, size: str, steps: str) -> None:
     columns, rows = map(int, size.split("x"))
     sitting = sitting_at(kind, columns, rows)

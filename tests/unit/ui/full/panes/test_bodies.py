@@ -24,6 +24,7 @@ from crabhook.ui.text.layout import Sheet, line_cells
 from crabhook.ui.text.width import OWN_SYMBOLS
 from tests.support.desk import PlayedDesk
 from tests.support.drawn_terminal import on_a_terminal, text_of
+from tests.support.examples import share
 from tests.support.offering import BOTH
 from tests.support.rows import every_row
 from tests.support.ruled import NO_RM, judge_by
@@ -288,7 +289,7 @@ def test_nothing_that_a_body_shows_is_shown_again_as_json(
     ("columns", "rows"),
     [SIZES[0], *(pytest.param(*size, marks=pytest.mark.thorough) for size in SIZES[1:])],
 )
-@pytest.mark.parametrize("body", BODIES | SCREENS)
+@pytest.mark.parametrize("body", share([*BODIES, *SCREENS], 0))
 def test_a_terminal_shows_what_was_painted(body: str, columns: int, rows: int) -> None:
     sitting = sitting_at(body, columns, rows)
     painted = [row.rstrip() for row in sitting.rows_of_text()]
@@ -318,7 +319,7 @@ OUR_MARKS = [f"<U+{ord(mark):04X}>" for mark in (*OWN_SYMBOLS, "—")]
 
 
 @every_row("body", BODIES | SCREENS)
-@every_row("columns, rows", [(80, 24), (160, 50)])
+@every_row("columns, rows", share([(80, 24), (160, 50)], 0))
 def test_in_ascii_no_mark_of_ours_is_spelt_out(body: str, columns: int, rows: int) -> None:
     text = sitting_at(body, columns, rows, ascii=True).text()
     assert text.isascii()
