@@ -184,6 +184,11 @@ class HouseChanged:
     state: str = ""
     today: str = ""
 
+    @property
+    def amiss(self) -> str:
+        """The part of the state that is not as it should be."""
+        return " · ".join(part for part in self.state.split(" · ") if not part.endswith(" ok"))
+
 
 @frozen
 class Offer:

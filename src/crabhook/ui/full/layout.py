@@ -201,8 +201,7 @@ class Painter:
         wrong = " · ".join((*missing, *screen.desk.troubles()))
         oldest = ago(clock.now - screen.desk.waiting()[0].asked_at) if waiting else ""
         of_day, ours = clock.of_day(clock.now)[:5], in_words(self._spell)
-        states = screen.desk.house().state.split(" · ")
-        state = ours(" · ".join(part for part in states if not part.endswith(" ok")))
+        state = ours(screen.desk.house().amiss)
         parts: list[tuple[int, Line]] = [  # each with its rank: the highest goes first
             (0, [("", " "), *orders_line(orders_in_title(screen.desk), clock, self._spell)]),
             (2, [("title", "crabhook"), ("", "   " if columns >= _SIDES else " ")]),

@@ -104,13 +104,13 @@ def _read(news: News, desk: Replica) -> Iterable[tuple[str, Html]]:
 
 
 def head(desk: Replica) -> Html:
-    """Return what is wrong, which orders stand, the state of the house, and being away."""
+    """Return what is wrong, which orders stand, the day's counts, and being away."""
     house = desk.house()
     return el(
         "div",
         *(el("p", f"! {trouble}", class_="alarm", role="alert") for trouble in desk.troubles()),
         *(_order(order, desk) for order in desk.orders()),
-        el("p", phrase(house.state, house.today), class_="dim") if house.state else NOTHING,
+        el("p", state, class_="dim") if (state := phrase(house.amiss, house.today)) else NOTHING,
         _away(desk),
         id="desk",
     )
