@@ -68,6 +68,6 @@ async def phone(house: WebHouse, browser: Browser, cookies: Any) -> AsyncIterato
                 await device.is_live()
             return device
 
+        closing.callback(house.end_hooks)
         yield make
         assert [fault for each in made for fault in each.faults] == []
-    house.end_hooks()

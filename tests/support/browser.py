@@ -6,19 +6,20 @@ import functools
 import os
 import re
 import shutil
-from contextlib import asynccontextmanager
-from importlib.util import find_spec
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from playwright.async_api import TimeoutError as Overdue
+from playwright.async_api import async_playwright, expect
 
 from tests.support.requirements import REQUIRED
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
 
-    from playwright.async_api import Browser, BrowserContext, CDPSession, Locator, Page
+    from playwright.async_api import Browser, BrowserContext, CDPSession, Locator, Page, Request
 
     from tests.support.web_house import WebHouse
 
@@ -53,7 +54,6 @@ def program() -> str | None:
 def require() -> str:
     """Return the browser, or skip the test; fail it in CI."""
     lacks = [] if program() else ["a browser (Debian's package chromium-headless-shell)"]
-    lacks += [] if find_spec("playwright") else ["playwright; run tests/browser/install"]
     lacks += [] if AXE.exists() else ["axe-core; run tests/browser/install"]
     if lacks:
         reason = "the page cannot be tried in a browser here; missing: " + "; ".join(lacks)
@@ -65,7 +65,6 @@ def require() -> str:
 async def browsing(*options: str) -> AsyncIterator[Browser]:
     """A browser for as long as the block lasts."""
     where = require()
-    from playwright.async_api import async_playwright, expect
 
     expect.set_options(timeout=SOON)
     async with async_playwright() as playwright:
@@ -125,12 +124,21 @@ class Phone:
         await self.is_live()
 
     async def is_live(self) -> None:
-        from playwright.async_api import expect
-
         await expect(self.page.locator("#heard")).to_have_text("Live")
 
-    def at(self, selector: str) -> Locator:
-        return self.page.locator(selector)
+    def at(self, selector: str, words: str | None = None) -> Locator:
+        return self.page.locator(selector, has_text=words)
+
+    def sends(self, path: str) -> list[str]:
+        """Return a list that has what is posted to a path from now on."""
+        posted: list[str] = []
+
+        def note(asked: Request) -> None:
+            if asked.method == "POST" and asked.url.endswith(path):
+                posted.append(asked.post_data or "")
+
+        self.page.on("request", note)
+        return posted
 
     def button(self, words: str) -> Locator:
         return self.page.get_by_role("button", name=words, exact=True)
@@ -154,13 +162,11 @@ class Phone:
 
     async def reads(self, card: Locator) -> None:
         """Go through a whole request, by the button that leads on."""
-        from playwright.async_api import expect
-
-        more = card.locator(".first[data-is-unread] .unread")
-        while await more.count():
-            before = await more.inner_text()
-            await more.tap()
-            await expect(more.filter(has_text=before)).to_have_count(0)
+        first, more = card.locator(".first"), card.locator(".first .unread")
+        while await first.get_attribute("data-is-unread") is not None:
+            # It goes once the page has scrolled as far as it leads.
+            with suppress(Overdue):
+                await more.tap(timeout=1_000)
 
     async def judged(self) -> Sequence[str]:
         """Return what axe finds wrong with the page as it is."""

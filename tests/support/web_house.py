@@ -5,11 +5,9 @@ from __future__ import annotations
 import base64
 import os
 import shutil
-import signal
 import socket
 import tempfile
 import time
-from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -52,33 +50,32 @@ class WebHouse:
         self.team.let_in("ann", Role.ADMIN)
         self.let_in(replace(self.key.passkey("phone"), confirmed=True))
         ways = ("--web", f"127.0.0.1:{self.port}", "--operators", f"127.0.0.1:{free_port()}")
-        ways = ("--no-desk", *ways, "--log-level", "info", *options)
-        self.service = Service(*ways, folder=self.folder)
+        self._ways = ("--no-desk", *ways, "--log-level", "info", *options)
+        self.service = Service(*self._ways, folder=self.folder)
         self._asked = list[Client]()
-        self._open = ExitStack()
 
     def __enter__(self) -> Self:
-        self._open.callback(shutil.rmtree, self.folder)
         try:
-            self._open.enter_context(self.service)
+            self.service.__enter__()
         except BaseException:
-            self._open.close()
+            shutil.rmtree(self.folder)
             raise
         return self
 
     def __exit__(self, *_: object) -> None:
         self.end_hooks()
-        self._open.close()
+        self.service.__exit__()
+        shutil.rmtree(self.folder)
 
     # The server.
 
     def stop(self) -> None:
-        """End the server in good order; `start` brings it back at the same address."""
-        assert self.service.end(signal.SIGTERM) == 0
+        """Kill the server, which hooks wait for; `start` brings it back at the same address."""
+        self.service.__exit__()
 
     def start(self) -> None:
-        self.service.start()
-        self.service.listens()
+        self.service = Service(*self._ways, folder=self.folder)
+        self.service.__enter__()
 
     def memory(self) -> int:
         """Return how many KiB of the server are in memory."""
