@@ -27,6 +27,8 @@ from tests.support.firefox import Firefox, firefox
 from tests.support.playbook import DENY, bash
 from tests.support.runners import bare_runner
 from tests.support.seat import seat
+from tests.support.service import CRABHOOK
+from tests.support.web_house import WebHouse
 from tests.support.web_page import WebPage, client
 
 if TYPE_CHECKING:
@@ -50,22 +52,32 @@ alert.gAlertListener.observe(action, "alertclickcallback", alert.gAlertCookie);
 
 
 @dataclass
-class Called:
-    """A server whose only person has Firefox for a phone."""
+class Phone:
+    """Firefox as somebody's phone, at the pages of a server."""
 
-    runner: Runner
-    push: Push
-    service: Autopush
     browser: Firefox
     origin: str
 
-    def ask(self, ticket: str) -> None:
-        self.runner.enter(bash(ticket, "ls", ticket, wait=self.runner.now() + 600), None)
+    async def sign_in(self, key: Authenticator) -> None:
+        """Sign in beside the browser, which gets the cookie: passkeys are another test's matter."""
+        async with client() as http:
+            page = WebPage(http, self.origin, key)
+            assert (await page.sign_in()).status == 200
+        await self.browser.open(self.origin)
+        await self.browser.add_cookie(page.cookie)
+        await self.browser.tell("WebDriver:Refresh")
+        await self.browser.until("return document.querySelector('#heard').textContent == 'Live'")
 
-    async def until(self, holds: Callable[[], object]) -> None:
-        async with asyncio.timeout(30):
-            while not holds():  # noqa: ASYNC110 - of what has no event
-                await asyncio.sleep(0.05)
+    async def subscribe(self) -> None:
+        await self.browser.open(f"{self.origin}/#you")
+        await self.browser.until(
+            "return document.querySelector('#push-on')?.getClientRects().length"
+        )
+        await self.browser.click("#push-on")
+        await self.browser.until("return !document.querySelector('#push-off').hidden")
+
+    async def look_away(self) -> None:
+        await self.browser.open("about:blank")
 
     async def notifications(self) -> list[dict[str, object]]:
         """What Firefox shows, as it tells a page of our origin that is no desk."""
@@ -77,16 +89,27 @@ class Called:
         )
         return shown
 
-    async def subscribe(self) -> None:
-        await self.browser.open(f"{self.origin}/#you")
-        await self.browser.until(
-            "return document.querySelector('#push-on')?.getClientRects().length"
-        )
-        await self.browser.click("#push-on")
-        await self.until(lambda: self.push.phones("o-ann"))
 
-    async def look_away(self) -> None:
-        await self.browser.open("about:blank")
+@dataclass
+class Called:
+    """A server whose only person has Firefox for a phone."""
+
+    runner: Runner
+    push: Push
+    service: Autopush
+    phone: Phone
+
+    def ask(self, ticket: str) -> None:
+        self.runner.enter(bash(ticket, "ls", ticket, wait=self.runner.now() + 600), None)
+
+    def shown(self) -> bool:
+        return any(phone.shown for phone in self.push.phones("o-ann"))
+
+
+async def until(holds: Callable[[], object]) -> None:
+    async with asyncio.timeout(60):
+        while not holds():  # noqa: ASYNC110 - of what has no event
+            await asyncio.sleep(0.05)
 
 
 @asynccontextmanager
@@ -107,10 +130,11 @@ async def called(folder: Path) -> AsyncIterator[Called]:
                 open_web(opening, operators, lambda: team, parts) as at,
                 firefox(folder / "firefox", service.settings) as browser,
             ):
-                key.origin = origin = f"http://{HOST}:{at.address.port}"
-                there = Called(runner, push, service, browser, origin)
-                await sign_in(there, key)
-                yield there
+                key.origin = f"http://{HOST}:{at.address.port}"
+                phone = Phone(browser, key.origin)
+                await phone.sign_in(key)
+                await phone.subscribe()
+                yield Called(runner, push, service, phone)
         finally:
             keeping.cancel()
             with suppress(asyncio.CancelledError):
@@ -119,47 +143,34 @@ async def called(folder: Path) -> AsyncIterator[Called]:
             runner.close()
 
 
-async def sign_in(there: Called, key: Authenticator) -> None:
-    """Sign in beside the browser, which gets the cookie: its passkeys are another test's matter."""
-    async with client() as http:
-        page = WebPage(http, there.origin, key)
-        assert (await page.sign_in()).status == 200
-    await there.browser.open(there.origin)
-    await there.browser.add_cookie(page.cookie)
-    await there.browser.tell("WebDriver:Refresh")
-    await there.browser.until("return document.querySelector('#heard').textContent == 'Live'")
-
-
 async def test_a_card_calls_firefox_which_shows_it_and_reports_that(tmp_path: Path) -> None:
     async with called(tmp_path) as there:
-        await there.subscribe()
         there.ask("a")
         await asyncio.sleep(AFTER * 4)
         assert there.service.headers == [], "who looks at the page is not called"
 
-        await there.look_away()
-        await there.until(lambda: there.push.phones("o-ann")[0].shown)
+        await there.phone.look_away()
+        await until(there.shown)
         assert there.service.refused == []
         assert there.service.acknowledged == [DELIVERED]
         assert there.service.headers[0]["Urgency"] == "high"
         waits = {"title": "1 call waits in p", "tag": "waits", "cards": [1]}
-        assert await there.notifications() == [waits]
+        assert await there.phone.notifications() == [waits]
 
         seat(there.runner).answer(1, DENY)
-        await there.until(lambda: len(there.service.acknowledged) == 2)
+        await until(lambda: len(there.service.acknowledged) == 2)
         assert there.service.headers[1]["Urgency"] == "normal"
         over = {"title": "Nothing waits any more", "tag": "waits", "cards": []}
-        assert await there.notifications() == [over]
+        assert await there.phone.notifications() == [over]
 
 
 async def test_a_denial_on_the_notification_denies_the_card_without_words(tmp_path: Path) -> None:
     async with called(tmp_path) as there:
-        await there.subscribe()
-        await there.look_away()
+        await there.phone.look_away()
         there.ask("a")
-        await there.until(lambda: there.push.phones("o-ann")[0].shown)
-        await there.browser.chrome(CLICK, "deny")
-        await there.until(there.runner.broker.ended)
+        await until(there.shown)
+        await there.phone.browser.chrome(CLICK, "deny")
+        await until(there.runner.broker.ended)
         (card,) = there.runner.broker.ended()
         assert card.decided is not None
         assert card.decided.decision == Decision(Verdict.DENY, BARE_DENIAL)
@@ -167,5 +178,34 @@ async def test_a_denial_on_the_notification_denies_the_card_without_words(tmp_pa
         assert isinstance(by, Operator)
         assert (by.name, by.shown) == ("ann", "open-key")
         await asyncio.sleep(AFTER * 4)
-        assert await there.notifications() == []
+        assert await there.phone.notifications() == []
         assert len(there.service.headers) == 1, "what its person put away is not replaced"
+
+
+async def test_a_trial_of_a_true_server_says_that_the_phone_showed_it(tmp_path: Path) -> None:
+    async with autopush() as service:
+        settings = f'[push]\nafter = {AFTER}\nservices = ["{service.address}"]\n'
+        with WebHouse(settings=settings) as house:
+            async with firefox(tmp_path, service.settings) as browser:
+                phone = Phone(browser, house.origin)
+                await phone.sign_in(house.key)
+                await phone.subscribe()
+                assert "the phone showed it" in await said(house, "push", "test", "ann")
+                house.runs("ls")
+                await asyncio.sleep(AFTER * 4)
+                assert len(service.headers) == 1, "who looks at the page is not called"
+                await phone.look_away()
+                await until(lambda: len(service.acknowledged) == 2)
+                titles = [notice["title"] for notice in await phone.notifications()]
+                assert [title for title in titles if str(title).startswith("1 call waits in ")]
+                assert "never reported" not in await said(house, "push", "list")
+
+
+async def said(house: WebHouse, *words: str) -> str:
+    """What a command says on the server's machine."""
+    command = await asyncio.create_subprocess_exec(
+        CRABHOOK, *words, env=house.service.environment, stdout=asyncio.subprocess.PIPE
+    )
+    out, _ = await command.communicate()
+    assert command.returncode == 0
+    return out.decode()

@@ -84,7 +84,7 @@ class Firefox:
             "WebDriver:ExecuteScript", script=waits, args=list(arguments), sandbox="default"
         )
 
-    async def until(self, script: str, *arguments: Any, within: float = 30.0) -> Any:
+    async def until(self, script: str, *arguments: Any, within: float = 60.0) -> Any:
         """Run a script until it returns something true; return that."""
         async with asyncio.timeout(within):
             while not (value := await self.run(script, *arguments)):  # noqa: ASYNC110 - of the page
