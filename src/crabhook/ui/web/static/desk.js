@@ -533,9 +533,6 @@ function inView(node) {
   return box.height > 0 && box.bottom > top && box.top < bottom;
 }
 
-/** Return for how many ms a button is in view until it acts. */
-const delay = () => Number(document.body.dataset.arming ?? ARMING);
-
 /** Note what is in view now. */
 function look() {
   look.asked = false;
