@@ -229,7 +229,7 @@ def _session(arguments: Arguments, asked: Event) -> str:
     if session is None:
         raise NoSessionError(
             "no session: the hook's input has no session_id, so its events cannot be counted: "
-            "give --session-id, or set {SESSIONS[0]}"
+            f"give --session-id, or set {SESSIONS[0]}"
         )
     return session
 
