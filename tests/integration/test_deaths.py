@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support.client import Client, sample
+from tests.support.examples import share
 from tests.support.plain_desk import CRABHOOK, PlainDesk
 from tests.support.rows import every_row
 
@@ -23,10 +24,15 @@ if TYPE_CHECKING:
 BASH = sample("PreToolUse-Bash")
 
 
-@pytest.fixture
-def desk() -> Iterator[PlainDesk]:
+@pytest.fixture(scope="module")
+def shared() -> Iterator[PlainDesk]:
     with PlainDesk() as desk:
         yield desk
+
+
+@pytest.fixture
+def desk(shared: PlainDesk) -> PlainDesk:
+    return shared.anew()
 
 
 @every_row("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGKILL])
@@ -53,7 +59,7 @@ def test_a_client_that_is_ended_before_it_asks_leaves_no_trace(desk: PlainDesk) 
     desk.wait_for("nothing waits")
 
 
-@pytest.mark.parametrize("leave", ["quit", "end of lines", "SIGTERM", "SIGHUP", "SIGINT"])
+@pytest.mark.parametrize("leave", share(["quit", "end of lines", "SIGHUP", "SIGINT", "SIGTERM"], 0))
 def test_an_operator_who_leaves_releases_what_waits_with_no_opinion(leave: str) -> None:
     with PlainDesk() as desk:
         clients = [

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.examples import share
 from tests.support.terminal import Terminal
 
 pytestmark = pytest.mark.process
@@ -132,7 +133,7 @@ def test_in_a_terminal_each_of_two_people_has_a_desk_that_shows_what_the_other_d
     assert not list(home.iterdir())
 
 
-@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("end", share([signal.SIGHUP, signal.SIGTERM], 0))
 def test_a_demo_whose_terminal_goes_leaves_nothing_either(home: Path, end: signal.Signals) -> None:
     with Terminal([CRABHOOK, "demo"], environment_of(home), columns=100, rows=40) as terminal:
         terminal.wait_for("rm -rf build")

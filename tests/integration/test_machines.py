@@ -61,6 +61,7 @@ def test_hooks_of_a_machine_are_answered_over_the_teams_tls_until_it_is_revoked(
         server.wait_for(lambda line: "the machine build1 was revoked" in line)
 
 
+@pytest.mark.thorough
 def test_no_machine_is_invited_to_a_place_that_is_served_without_tls(team: Founded) -> None:
     with socket.create_server(("127.0.0.1", 0)) as line:
         port = line.getsockname()[1]

@@ -14,6 +14,7 @@ import pytest
 
 from crabhook.hook.call import HookCall
 from tests.support.client import Client, sample
+from tests.support.examples import share
 from tests.support.plain_desk import PlainDesk
 from tests.support.port import new_call, request, short_folder
 from tests.support.service import CRABHOOK, Manager, Service, listening
@@ -54,7 +55,7 @@ def sockets() -> Iterator[list[socket.socket]]:
         one.close()
 
 
-@pytest.mark.parametrize("abstract", [False, True], ids=["path", "abstract"])
+@pytest.mark.parametrize("abstract", share([False, True], 0))
 def test_the_manager_hears_when_requests_are_taken_and_when_no_more_are(
     folder: Path, abstract: bool
 ) -> None:
@@ -201,7 +202,7 @@ def stuck(address: str, call: HookCall) -> socket.socket:
     return line
 
 
-@pytest.mark.parametrize("second", [None, signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("second", share([signal.SIGTERM, signal.SIGINT, None], 0))
 def test_a_second_signal_ends_it_at_once(second: signal.Signals | None) -> None:
     with Service(*HEADLESS, rules=RULES) as service:
         event = json.loads(bash())

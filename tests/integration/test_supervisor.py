@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import pytest
 
 from tests.support.client import Client, finished, sample
+from tests.support.examples import share
 from tests.support.plain_desk import PlainDesk
 from tests.support.service import Service
 from tests.support.supervised import QUESTION, STOP, Judge, Supervised
@@ -166,8 +167,7 @@ def test_the_reviewer_is_given_what_there_is_to_judge(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "given",
-    [b"", b"nonsense", b"[1]", b"\xff", b'{"hook_event_name": 5}', b"{" * 9999],
-    ids=["nothing", "no JSON", "no object", "no UTF-8", "no name", "no end"],
+    share([b"", b"nonsense", b"[1]", b"\xff", b'{"hook_event_name": 5}', b"{" * 9999], 0),
 )
 def test_unparsable_input_is_exit_code_2(tmp_path: Path, given: bytes) -> None:
     answer = Supervised(tmp_path, reviewer=["/bin/false"]).told(given)
@@ -178,17 +178,20 @@ def test_unparsable_input_is_exit_code_2(tmp_path: Path, given: bytes) -> None:
 
 @pytest.mark.parametrize(
     ("reviewer", "says"),
-    [
-        (["/bin/false"], "ended with exit code 1"),
-        (["/bin/sh", "-c", "kill -9 $$"], "ended by signal 9"),
-        (["/no/such/judge"], "cannot be started: No such file or directory"),
-        (["/bin/echo", "yes"], "is not JSON"),
-        (["/bin/echo", '{"allow_stop": "yes", "feedback": ""}'], "is not {"),
-        (["/bin/echo", '{"allow_stop": false}'], "is not {"),
-        (["/bin/echo", '{"allow_stop": true, "feedback": "", "but": 1}'], "is not {"),
-        (["/bin/sh", "-c", 'echo \'{"allow_stop": false, "feedback": ""}\'; exit 3'], "code 3"),
-        (["/bin/sh", "-c", "yes"], "larger than 1 MiB"),
-    ],
+    share(
+        [
+            (["/bin/false"], "ended with exit code 1"),
+            (["/bin/sh", "-c", "kill -9 $$"], "ended by signal 9"),
+            (["/no/such/judge"], "cannot be started: No such file or directory"),
+            (["/bin/echo", "yes"], "is not JSON"),
+            (["/bin/echo", '{"allow_stop": "yes", "feedback": ""}'], "is not {"),
+            (["/bin/echo", '{"allow_stop": false}'], "is not {"),
+            (["/bin/echo", '{"allow_stop": true, "feedback": "", "but": 1}'], "is not {"),
+            (["/bin/sh", "-c", 'echo \'{"allow_stop": false, "feedback": ""}\'; exit 3'], "code 3"),
+            (["/bin/sh", "-c", "yes"], "larger than 1 MiB"),
+        ],
+        0,
+    ),
     ids=str,
 )
 def test_a_reviewer_that_fails_is_exit_code_1(

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support.client import Client, sample
+from tests.support.examples import share
 from tests.support.plain_desk import CRABHOOK
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def folder() -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-@pytest.mark.parametrize("options", [("--plain",), ()], ids=["plain", "full screen"])
+@pytest.mark.parametrize("options", share([(), ("--plain",)], 0))
 def test_an_unread_terminal_keeps_no_agent_waiting_and_can_be_left(
     folder: Path, options: tuple[str, ...]
 ) -> None:

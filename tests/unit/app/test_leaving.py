@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from crabhook.app.server import HAND_OVER, Leaving
+from tests.support.examples import share
 
 STUCK = """
 import asyncio, time
@@ -54,7 +55,7 @@ async def test_an_end_that_no_signal_began_is_cut_short_by_the_first() -> None:
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("first", [signal.SIGTERM, signal.SIGHUP, HAND_OVER])
+@pytest.mark.parametrize("first", share([signal.SIGTERM, signal.SIGHUP, HAND_OVER], 0))
 @pytest.mark.parametrize("second", [signal.SIGTERM, signal.SIGINT])
 def test_the_second_one_ends_it_at_once(first: signal.Signals, second: signal.Signals) -> None:
     command = [sys.executable, "-c", STUCK]

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from crabhook.cli import commands, main
+from tests.support.examples import share
 
 ROOT = Path(__file__).parents[3]
 GONE = ModuleNotFoundError("No module named 'grpc.aio'", name="grpc.aio")
@@ -87,7 +88,7 @@ def test_the_doctor_looks_at_a_machine_with_the_hook_alone(tmp_path: Path) -> No
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("command", ["serve", "demo", "rules", "lint", "orders"])
+@pytest.mark.parametrize("command", share(["serve", "demo", "rules", "lint", "orders"], 0))
 def test_a_command_that_needs_more_says_so_and_how_it_is_had(command: str, tmp_path: Path) -> None:
     with_a_rule(tmp_path)
     done = run(command, home=tmp_path)

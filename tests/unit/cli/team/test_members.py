@@ -23,6 +23,7 @@ from crabhook.team.desk_keys import desk_folders
 from crabhook.team.folder import Folder
 from crabhook.team.membership import Principal, Team
 from crabhook.team.team_file import TeamReader, team_in
+from tests.support.examples import share
 from tests.support.plain_desk import CRABHOOK
 from tests.support.team import RIGHT, WRONG, founded
 from tests.support.typist import Typist
@@ -79,7 +80,7 @@ def here(tmp_path: Path) -> Path:
     return home
 
 
-@pytest.mark.parametrize("words", ["team pull", "team push", "rules pull", "rules push"])
+@pytest.mark.parametrize("words", share(["team pull", "rules push", "team push", "rules pull"], 0))
 def test_where_no_shared_store_is_named_nobody_is_led_to_found_a_second_team(
     tmp_path: Path, words: str
 ) -> None:
