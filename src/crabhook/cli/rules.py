@@ -17,8 +17,8 @@ from crabhook.cli.arguments import (
 from crabhook.cli.commands import actions
 from crabhook.cli.consent import consent, described, write_rules
 from crabhook.cli.past import run_suggest
-from crabhook.model.event import Event, ToolCall
-from crabhook.policy.calls.parts import CallKind, canonical, kind_of
+from crabhook.model.event import Event
+from crabhook.policy.calls.parts import canonical
 from crabhook.policy.evaluate import Policy
 from crabhook.policy.protected import misread, options_given
 from crabhook.policy.rule import Rule, RuleScope, RuleVerdict, Ruling, Trust
@@ -26,26 +26,11 @@ from crabhook.present.safe import safe_lines
 from crabhook.rulebook import edit
 from crabhook.rulebook.context import context_here
 from crabhook.rulebook.files import PROJECT_FILE, RULES, RulesError, read_text
+from crabhook.rulebook.typed_call import event_of
 
 OPEN = "open"
 # Control characters as a table writes them: their pictures, one for each.
 PICTURES = {0x2400 + code: code for code in range(0x20)} | {0x2424: 0x0A}
-
-_KEYS = {
-    CallKind.COMMAND: "command",
-    CallKind.SEARCH: "path",
-    CallKind.PATCH: "command",
-    CallKind.FETCH: "url",
-    CallKind.AGENT: "subagent_type",
-    CallKind.SKILL: "skill",
-}
-
-
-def event_of(tool: str, text: str, project: Path, mode: str = "default") -> Event:
-    """Return the event of a call of `tool` whose one input that rules look at is `text`."""
-    key = "notebook_path" if tool == "NotebookEdit" else _KEYS.get(kind_of(tool), "file_path")
-    call = ToolCall(tool, {key: text})
-    return Event("claude", "PreToolUse", cwd=str(project), permission_mode=mode, tool=call)
 
 
 def explained(policy: Policy, event: Event, project: Path) -> str:

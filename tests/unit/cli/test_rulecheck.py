@@ -2,32 +2,10 @@
 
 from pathlib import Path
 
-import pytest
-
-from crabhook.cli.rules import event_of, explained, verdict_of
+from crabhook.cli.rules import explained, verdict_of
 from crabhook.rulebook.context import context_here
+from crabhook.rulebook.typed_call import event_of
 from tests.unit.policy.law import allowing, denying
-
-
-@pytest.mark.parametrize(
-    ("tool", "key"),
-    [
-        ("Bash", "command"),
-        ("Read", "file_path"),
-        ("Write", "file_path"),
-        ("NotebookEdit", "notebook_path"),
-        ("Grep", "path"),
-        ("WebFetch", "url"),
-        ("Agent", "subagent_type"),
-        ("Skill", "skill"),
-        ("apply_patch", "command"),
-    ],
-)
-def test_a_text_becomes_the_input_that_rules_look_at(tool: str, key: str, tmp_path: Path) -> None:
-    event = event_of(tool, "x", tmp_path)
-    assert event.tool is not None
-    assert event.tool.input == {key: "x"}
-    assert event.cwd == str(tmp_path)
 
 
 def test_what_is_open_is_explained_too(tmp_path: Path) -> None:
