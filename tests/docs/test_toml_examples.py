@@ -19,9 +19,10 @@ EXAMPLES = [
 
 @pytest.mark.parametrize("text", EXAMPLES)
 def test_every_file_that_a_page_shows_is_read_whole(text: str) -> None:
-    if re.search(r"^(\[\[(rule|risk)\]\]|unprotect)", text, re.MULTILINE):
+    if re.search(r"^(\[\[(rule|risk|test)\]\]|unprotect)", text, re.MULTILINE):
         read = read_rules(text, "the page")
         assert len(read.rules) == text.count("[[rule]]")
         assert len(read.risks) == text.count("[[risk]]")
+        assert bool(read.tests) == ("[[test]]" in text)
     else:
         parse(text, "the page")

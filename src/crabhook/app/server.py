@@ -241,8 +241,8 @@ class Server:
                 amiss = await asyncio.to_thread(_stops_amiss, self._settings.store)
             wired = await self._wired(amiss)
             await wired.runner.restore()
-            if amiss:
-                wired.runner.warn(amiss)
+            for fault in filter(None, (amiss, wired.in_force.failing)):
+                wired.runner.warn(fault)
         except (WriterEndedError, *_PASSES) as error:
             _LOG.error("%s", error)
             await self._let_go()
@@ -289,8 +289,8 @@ class Server:
             faults.report(lambda: amiss)
         leadership = self._leadership(faults)
         wired = wire(in_force, place, parts, leadership=leadership, metrics=self._metrics)
-        if settings.headless and in_force.trouble and recorder:
-            raise RulesError(f"--headless decides by the rules alone, and {in_force.trouble}")
+        if settings.headless and in_force.unread and recorder:
+            raise RulesError(f"--headless decides by the rules alone, and {in_force.unread}")
         return wired
 
     def _leadership(self, faults: Faults) -> Leadership:

@@ -21,11 +21,12 @@ from crabhook.model.event import Event
 from crabhook.policy.calls.parts import canonical
 from crabhook.policy.evaluate import Policy
 from crabhook.policy.protected import misread, options_given
-from crabhook.policy.rule import Rule, RuleScope, RuleVerdict, Ruling, Trust
+from crabhook.policy.rule import Rule, RuleScope, RuleSet, RuleVerdict, Ruling, Trust
 from crabhook.present.safe import safe_lines
 from crabhook.rulebook import edit
 from crabhook.rulebook.context import context_here
-from crabhook.rulebook.files import PROJECT_FILE, RULES, RulesError, read_text
+from crabhook.rulebook.files import PROJECT_FILE, RULES, RuleFiles, RulesError, read_text
+from crabhook.rulebook.rule_tests import aside_in_words, with_tests_held
 from crabhook.rulebook.typed_call import event_of
 
 OPEN = "open"
@@ -82,7 +83,7 @@ def _list(arguments: argparse.Namespace) -> int:
     user = files.user_rules()
     say(f"{files.where(RULES)}:")
     for number, rule in enumerate(user.rules, 1):
-        say(f"{number:4}  {described(rule)}")
+        say(f"{number:4}  {described(rule)}{_ignored(user, rule)}")
     if not user.rules:
         say("      no rules yet: `crabhook rules add allow 'Bash(npm run *)'` writes one")
     if user.unprotect:
@@ -93,11 +94,16 @@ def _list(arguments: argparse.Namespace) -> int:
     if (project / PROJECT_FILE).exists():
         say(f"{project / PROJECT_FILE}: {_TRUST_WORDS[theirs.trust]}")
     for rule in theirs.rules:
-        ignored = "" if rule in theirs.counting else "  [does not count]"
-        say(f"      {described(rule)}{ignored}")
+        say(f"      {described(rule)}{_ignored(theirs, rule)}")
     for risk in theirs.risks:
         say(f"      {risk}  # {risk.words}")
     return 0
+
+
+def _ignored(rules: RuleSet, rule: Rule) -> str:
+    if rule in rules.set_aside:
+        return "  [set aside: a test fails]"
+    return "" if rule in rules.counting else "  [does not count]"
 
 
 _TRUST_WORDS = {
@@ -143,6 +149,9 @@ def _explain(arguments: argparse.Namespace) -> int:
     say_whose(files)
     event = event_of(arguments.tool, arguments.call, project, arguments.mode)
     say(explained(policy, event, project))
+    for rules in (files.user_rules(), files.project_rules(project)):
+        for text in (*map(str, rules.failed), *aside_in_words(rules)):
+            say(text)
     return 0
 
 
@@ -150,11 +159,26 @@ def _test(arguments: argparse.Namespace) -> int:
     project = arguments.project or Path.cwd()
     files = rules_in_force()
     say_whose(files)
+    if arguments.table is None:
+        return _hold_tests(files, project)
     failures, number = hold(files.policy(project), arguments.table, project)
     for failure in failures:
         say(failure)
     say(f"{number - len(failures)} of {number} as expected")
     return 1 if failures else 0
+
+
+def _hold_tests(files: RuleFiles, project: Path) -> int:
+    """Run the tests of the owner's file, and of the project's, trusted or not."""
+    rulesets = {files.where(RULES): files.user_rules()}
+    if (project / PROJECT_FILE).exists():
+        _, theirs = edit.readable(project, Trust.FULL)
+        rulesets[str(project / PROJECT_FILE)] = with_tests_held(theirs, files.protected)
+    for name, rules in rulesets.items():
+        for text in (*map(str, rules.failed), *aside_in_words(rules)):
+            say(text)
+        say(f"{name}: {len(rules.tests) - len(rules.failed)} of {len(rules.tests)} tests hold")
+    return 1 if any(rules.failed for rules in rulesets.values()) else 0
 
 
 def _trust(arguments: argparse.Namespace) -> int:

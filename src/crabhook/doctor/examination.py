@@ -210,9 +210,20 @@ def _counted(
     except CrabhookError as error:
         yield make_finding(id_, "unreadable", edit_command(path, str(error)), error=error)
         return
+    if isinstance(content, RuleSet) and content.failed:
+        failing = _failing(content)
+        yield make_finding(id_, "failing", edit_command(path, failing), failing=failing)
+        return
     number = len(content.rules if isinstance(content, RuleSet) else content)
     there = "fine" if path.exists() else "absent"
     yield make_finding(id_, there, "", {"number": number}, path=path)
+
+
+def _failing(rules: RuleSet) -> str:
+    """Return which tests in a rule file fail."""
+    from crabhook.rulebook.rule_tests import in_words  # few files have tests
+
+    return in_words(rules)
 
 
 def project_rules(machine: ThisMachine) -> Iterator[Finding]:
@@ -234,6 +245,10 @@ def project_rules(machine: ThisMachine) -> Iterator[Finding]:
     if rules.trust is Trust.NONE and before:
         yield make_finding("rules.project", "changed", trust, path=path)
         return
+    if rules.failed:
+        failing = _failing(rules)
+        mend = edit_command(path, failing)
+        yield make_finding("rules.project", "failing", mend, failing=failing)
     figures = {"trust": str(rules.trust)}
     yield make_finding("rules.project", str(rules.trust), "", figures, path=path, trust=trust)
 

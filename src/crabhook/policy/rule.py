@@ -3,7 +3,7 @@
 These values import no readers of shell lines and paths, so that a server can hold them cheaply.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from enum import StrEnum
 from functools import cached_property
@@ -107,6 +107,81 @@ class RiskRule:
         return f"risk {self.level.name.lower()} {' | '.join(self.texts)}"
 
 
+class Expected(StrEnum):
+    """What a test wants of a call; ASK: that a person is asked, by a rule or by none."""
+
+    ALLOW = "allow"
+    DENY = "deny"
+    ASK = "ask"
+
+    def is_met_by(self, verdict: RuleVerdict | None) -> bool:
+        """Whether rules with this verdict do as the test wants."""
+        return verdict in _MEETS[self]
+
+    def is_opened_by(self, verdict: RuleVerdict | None) -> bool:
+        """Whether this verdict lets a call through that the test wants denied or asked."""
+        opens = verdict is not None and not verdict.restricts
+        return opens and self is not Expected.ALLOW
+
+
+_MEETS: Mapping[Expected, frozenset[RuleVerdict | None]] = {
+    Expected.ALLOW: frozenset({RuleVerdict.ALLOW}),
+    Expected.DENY: frozenset({RuleVerdict.DENY}),
+    Expected.ASK: frozenset({RuleVerdict.ASK_OPERATOR, RuleVerdict.ASK_AGENTS_USER, None}),
+}
+
+
+@frozen
+class RuleTest:
+    """A call, and what the rules of the same file must say of it.
+
+    `text` is the input of `tool` that rules look at. `project` is where the agent works; without
+    one, a project in which nothing is. `line` is the test's place.
+    """
+
+    expected: Expected
+    text: str
+    tool: str = "Bash"
+    project: str = ""
+    why: str = ""
+    origin: str = ""
+    line: int = 0
+
+
+@frozen
+class FailedTest:
+    """A test that failed, and what the rules say of its call."""
+
+    test: RuleTest
+    verdict: RuleVerdict | None
+    why: str
+
+    def __str__(self) -> str:
+        test = self.test
+        text = test.text.replace("\n", "␤")
+        call = text if test.tool == "Bash" else f"{test.tool} {text}"
+        reason = f" ({test.why})" if test.why else ""
+        return (
+            f"{test.origin}, line {test.line}: {_MUST[test.expected]} `{call}`{reason}, but "
+            f"{_DOES[self.verdict]}: {self.why}"
+        )
+
+
+_MUST = {
+    Expected.ALLOW: "the rules must allow",
+    Expected.DENY: "the rules must deny",
+    Expected.ASK: "a person must be asked about",
+}
+_DOES = {
+    RuleVerdict.ALLOW: "they allow it",
+    RuleVerdict.DENY: "they deny it",
+    RuleVerdict.ASK_OPERATOR: "the operator is asked",
+    RuleVerdict.ASK_AGENTS_USER: "the agent's user is asked",
+    RuleVerdict.PASS: "they leave it to the agent",
+    None: "they leave it open",
+}
+
+
 class Trust(StrEnum):
     """How much of a project's rule file counts."""
 
@@ -121,7 +196,9 @@ class RuleSet:
 
     `folder`: the base of `/x`; a set with a folder applies only to agents there. Without one, the
     user's own file, `/x` is relative to the call's project. `unprotect`: the protected entries that
-    the user took off the list. `risks`: the file's words on risks.
+    the user took off the list. `risks`: the file's words on risks. `tests`: the file's tests.
+    `failed`: the tests that fail. `set_aside`: rules that let through what one of those wants
+    denied or asked; they count for nothing.
     """
 
     rules: tuple[Rule, ...] = ()
@@ -129,12 +206,17 @@ class RuleSet:
     trust: Trust = Trust.FULL
     unprotect: frozenset[str] = frozenset()
     risks: tuple[RiskRule, ...] = ()
+    tests: tuple[RuleTest, ...] = ()
+    failed: tuple[FailedTest, ...] = ()
+    set_aside: tuple[Rule, ...] = ()
 
     @property
     def counting(self) -> tuple[Rule, ...]:
-        """The rules that its trust lets count."""
-        if self.trust is Trust.FULL:
+        """The rules that its trust and its tests let count."""
+        if self.trust is Trust.FULL and not self.set_aside:
             return self.rules
+        if self.trust is Trust.FULL:
+            return tuple(rule for rule in self.rules if rule not in self.set_aside)
         restricting = tuple(rule for rule in self.rules if rule.verdict.restricts)
         return restricting if self.trust is Trust.RESTRICT else ()
 

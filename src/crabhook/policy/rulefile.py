@@ -14,6 +14,12 @@
     level = 2                                # or none, caution, danger
     words = "deploys to production"
 
+    [[test]]
+    allow = ["pytest -q"]                    # or deny, or ask; texts of one tool
+    tool = "Bash"
+    project = "~/work/shop"                  # the user's own file only
+    why = "what the test is for"
+
 A rule that is wrong makes the whole file wrong: half a law is no law.
 """
 
@@ -23,6 +29,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields
 from datetime import datetime
 from functools import partial
+from itertools import chain
 from typing import Any
 
 from crabhook.model.card import Level
@@ -32,7 +39,9 @@ from crabhook.policy.matcher import Matcher, parse_matcher
 MAX_BYTES = 8 * 1024 * 1024
 _RULE_KEYS = ("verdict", "match", "note", "scope", "expires")
 _RISK_KEYS = ("match", "level", "words")
-_KEYS = ("rule", "unprotect", "risk")
+_TEST_KEYS = (*rule.Expected, "tool", "project", "why")
+_KEYS = ("rule", "unprotect", "risk", "test")
+MOST_TESTED = 1000  # calls of one file: half a second, at each change
 _SCOPE_KEYS = tuple(field.name for field in fields(rule.RuleScope))
 
 
@@ -64,7 +73,12 @@ class _RuleFileReader:
         rules = tuple(self._rule(*numbered) for numbered in enumerate(self._listed(tables, "rule")))
         risks = tuple(self._risk(*numbered) for numbered in enumerate(self._listed(tables, "risk")))
         unprotect = self._unprotect(tables.get("unprotect", []))
-        return rule.RuleSet(rules, folder, trust, unprotect, risks)
+        tested = (self._tests(*numbered) for numbered in enumerate(self._listed(tables, "test")))
+        tests = tuple(chain.from_iterable(tested))
+        if len(tests) > MOST_TESTED:
+            what = f"the tests hold more than {MOST_TESTED} calls"
+            raise self._wrong(tests[MOST_TESTED].line, what)
+        return rule.RuleSet(rules, folder, trust, unprotect, risks, tests)
 
     def _listed(self, tables: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
         listed = tables.get(name, [])
@@ -88,6 +102,25 @@ class _RuleFileReader:
             message = "level must be 1 or 2: a project's file may only raise a risk"
             raise self._wrong(at("level"), message)
         return rule.RiskRule(level, words, texts, matchers, self._name, at())
+
+    def _tests(self, number: int, table: Mapping[str, Any]) -> Iterator[rule.RuleTest]:
+        """Yield a test for each call that the table names."""
+        at = partial(FileLines(self._text, "test").of_rule, number)
+        for key in table:
+            if key not in _TEST_KEYS:
+                what = f"there is no {key!r} in a test; known are: {', '.join(_TEST_KEYS)}"
+                raise self._wrong(at(key), what)
+        values = {key: self._value(at, key, value) for key, value in table.items()}
+        if "project" in values and self._project:
+            raise self._wrong(at("project"), "a project's file is tested in its own project")
+        wanted = [expected for expected in rule.Expected if expected in values]
+        if not wanted:
+            raise self._wrong(at(), f"the test has none of: {', '.join(rule.Expected)}")
+        about = {key: values[key] for key in ("tool", "project", "why") if key in values}
+        for expected in wanted:
+            for text in values[expected]:
+                line = at(expected, text)
+                yield rule.RuleTest(expected, text, origin=self._name, line=line, **about)
 
     def _toml(self) -> dict[str, Any]:
         if len(self._text) > MAX_BYTES:
@@ -187,6 +220,27 @@ def _scope(value: object) -> rule.RuleScope:
     return scope
 
 
+def _calls(value: object) -> tuple[str, ...]:
+    calls = _texts(value)
+    if not all(call.strip() for call in calls):
+        raise ValueError("holds an empty text")
+    return calls
+
+
+def _tool(value: object) -> str:
+    tool = _text(value)
+    if not re.fullmatch(r"[\w.:-]+", tool):
+        raise ValueError("must be the name of one tool, as in Bash or Edit")
+    return tool
+
+
+def _folder(value: object) -> str:
+    folder = _text(value)
+    if not folder.startswith(("/", "~/")):
+        raise ValueError("must be an absolute path, or begin with ~/")
+    return folder
+
+
 def _expires(value: object) -> datetime:
     if not isinstance(value, datetime) or value.tzinfo is None:
         raise ValueError("must be a date and time with its zone, as in 2027-01-31T00:00:00Z")
@@ -219,6 +273,10 @@ _READERS: Mapping[str, Callable[[Any], Any]] = {
     "expires": _expires,
     "level": _level,
     "words": _words,
+    **dict.fromkeys(rule.Expected, _calls),
+    "tool": _tool,
+    "project": _folder,
+    "why": _text,
 }
 
 

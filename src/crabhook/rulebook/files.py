@@ -164,8 +164,8 @@ class RuleFiles:
         return self.folder / f"{name}.toml"
 
     def user_rules(self) -> RuleSet:
-        """Return the user's own rules; none where there is no file."""
-        return _read_once(self.read(RULES), self.where(RULES))
+        """Return the user's own rules, their tests held; none where there is no file."""
+        return self._with_tests_held(_read_once(self.read(RULES), self.where(RULES)))
 
     def trusted_files(self) -> tuple[Trusted, ...]:
         """Return what the user has trusted."""
@@ -180,7 +180,16 @@ class RuleFiles:
         theirs = [entry for entry in trusted if normal(entry.folder) == normal(str(project))]
         if not theirs:
             return RuleSet(folder=str(project), trust=Trust.NONE)
-        return project_rules(str(project), read_project_file(project), theirs)
+        return self._with_tests_held(
+            project_rules(str(project), read_project_file(project), theirs)
+        )
+
+    def _with_tests_held(self, rules: RuleSet) -> RuleSet:
+        if not rules.tests:
+            return rules
+        from crabhook.rulebook.rule_tests import with_tests_held  # as `_read_rules`
+
+        return with_tests_held(rules, self.protected)
 
     def policy(self, project: Path) -> "Policy":
         """Return the present rules for agents in the project."""

@@ -321,3 +321,43 @@ def test_risks_are_listed_and_stay_when_rules_come_and_go(
     assert "risk danger Bash(deploy *)  # deploys" in capsys.readouterr().out
     assert call("explain", "deploy now") == 0
     assert "▲▲ deploys" in capsys.readouterr().out
+
+
+ALLOWED = '[[rule]]\nverdict = "allow"\nmatch = "Bash(ls *)"\n'
+
+
+def test_the_tests_of_both_files_are_run_and_each_failure_is_said(
+    file: Path, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call("test") == 0
+    file.parent.mkdir(parents=True)
+    file.write_text(ALLOWED + '[[test]]\nallow = ["ls", "ls -l"]\nask = "who"\n')
+    assert call("test") == 0
+    assert f"{file}: 3 of 3 tests hold" in capsys.readouterr().out
+    theirs = project / ".crabhook" / "rules.toml"
+    theirs.parent.mkdir()
+    theirs.write_text(ALLOWED + '[[test]]\nallow = "ls"\n')
+    assert call("test") == 0
+    assert f"{theirs}: 1 of 1 tests hold" in capsys.readouterr().out
+    theirs.write_text(ALLOWED + '[[test]]\ndeny = "ls"\n')
+    assert call("test", "--project", str(project)) == 1
+    shown = capsys.readouterr().out
+    assert (
+        f"{theirs}, line 5: the rules must deny `ls`, but they allow it: {theirs}, line 1" in shown
+    )
+    assert f"{theirs}: 0 of 1 tests hold" in shown
+    assert f"{file}: 3 of 3 tests hold" in shown
+
+
+def test_a_rule_that_is_set_aside_is_marked_and_explained(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file.parent.mkdir(parents=True)
+    file.write_text(ALLOWED + '[[test]]\ndeny = "ls"\n')
+    assert call("list") == 0
+    assert "[set aside: a test fails]" in capsys.readouterr().out
+    assert call("explain", "ls") == 0
+    shown = capsys.readouterr().out
+    assert "verdict: open" in shown
+    assert "line 5: the rules must deny `ls`" in shown
+    assert f"set aside until the tests hold: allow Bash(ls *) ({file}, line 1)" in shown

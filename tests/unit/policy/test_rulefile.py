@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.policy.rule import RuleFileError, RuleScope, RuleVerdict, Trust
+from crabhook.policy.rule import Expected, RuleFileError, RuleScope, RuleVerdict, Trust
 from crabhook.policy.rulefile import read_rules
 from tests.support.examples import examples
 from tests.support.rows import every_row
@@ -80,6 +80,10 @@ GOOD = '[[rule]]\nverdict = "deny"\nmatch = "Bash"\n'
         ("\n[rule]\nverdict = 'deny'", 2, "rules are tables"), ("rule = [{ verdict = 'deny' }]", 1, "has no match"),
         ('[[rule]]\nverdict = "deny"\nmatch = "Bash"\nnote = """\n[[rule]]\nmatch = 1\n"""\n[[rule]]\nverdict = "x"\nmatch = "Bash"', 9, "verdict must"),
         ("a = " + "[" * 5000, 1, "not TOML"),
+        ("test = 7", 1, "tests are tables"), (GOOD + "[[test]]\nwhy = 'x'", 4, "has none of: allow, deny, ask"), (GOOD + "[[test]]\nallow = 'a'\npass = 'b'", 6, "there is no 'pass'"),
+        ("[[test]]\nallow = ['a',\n '']", 2, "allow holds an empty text"), ("[[test]]\ndeny = [7]", 2, "deny must be a text"), ("[[test]]\nask = []", 2, "ask must be"),
+        ("[[test]]\nallow = 'a'\ntool = 'mcp__*'", 3, "the name of one tool"), ("[[test]]\nallow = 'a'\nproject = 'shop'", 3, "absolute path"), ("[[test]]\nallow = 'a'\nwhy = 7", 3, "why must be"),
+        ("[[test]]\nallow = [" + "\n'a'," * 1001 + "]", 2, "more than 1000 calls"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said_with_its_line(text: str, line: int, what: str) -> None:
@@ -88,6 +92,25 @@ def test_what_is_wrong_is_said_with_its_line(text: str, line: int, what: str) ->
     assert what in str(caught.value)
     assert caught.value.line == line
     assert str(caught.value).startswith(f"mine.toml, line {line}: ")
+
+
+def test_each_call_of_a_test_is_read_with_its_line() -> None:
+    text = (
+        GOOD
+        + '\n[[test]]\nwhy = "x"\nask = ["b",\n  "c d"]\nallow = "a"\ntool = "Edit"\nproject = "~/y"\n'
+    )
+    tests = read_rules(text, "r").tests
+    assert [(test.expected, test.text, test.line) for test in tests] == [
+        (Expected.ALLOW, "a", 9),
+        (Expected.ASK, "b", 7),
+        (Expected.ASK, "c d", 8),
+    ]
+    assert {(test.tool, test.project, test.why) for test in tests} == {("Edit", "~/y", "x")}
+
+
+def test_a_projects_file_is_tested_in_no_other_project() -> None:
+    with pytest.raises(RuleFileError, match="line 3: a project's file is tested in its own"):
+        read_rules('[[test]]\nallow = "a"\nproject = "/b"', "a", "/work/app")
 
 
 def test_a_projects_file_takes_nothing_off_the_protected_list() -> None:

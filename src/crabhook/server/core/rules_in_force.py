@@ -2,7 +2,8 @@
 
 When the owner's own file is broken, the last good rules stay in force and the screen says so. A
 typing error must neither open the gate nor shut it. A project's file comes from a stranger: an
-unreadable project file counts for nothing, and the owner's rules still hold.
+unreadable project file counts for nothing, and the owner's rules still hold. Where tests in a file
+fail its rules are in force, but for those that the tests set aside.
 
 An agent names its own folder, so a thread reads the files there. No other hook waits for a slow
 disk or for a thousand rules.
@@ -76,7 +77,7 @@ class Rules(Protocol):
 
     @property
     def trouble(self) -> str:
-        """The fault of the owner's own files; empty without one."""
+        """The fault of the owner's own files, or their failed tests; empty without one."""
 
     def judge(self, event: Event, /, *, long: bool) -> Awaitable[Ruling | None]:
         """Return the ruling about an event; None where no rule decides."""
@@ -93,8 +94,11 @@ class Rules(Protocol):
     def state(self) -> str:
         """Return in a few words how the rules are; empty without rules."""
 
-    def listen(self, hear: Callable[[str], object]) -> None:
-        """Tell `hear` of every change of the rules, every fault and its end."""
+    def listen(self, hear: Callable[[str], object], alarmed: Callable[[str], object]) -> None:
+        """Tell `hear` of every change of the rules, every fault and its end.
+
+        `alarmed` hears of tests that fail.
+        """
 
 
 class NoRules:
@@ -121,7 +125,7 @@ class NoRules:
         """Return nothing."""
         return ""
 
-    def listen(self, hear: Callable[[str], object]) -> None:
+    def listen(self, hear: Callable[[str], object], alarmed: Callable[[str], object]) -> None:
         """Tell of nothing, since nothing changes."""
 
 
@@ -136,11 +140,16 @@ class _OwnerRules:
     read: bool = False
     texts: tuple[str, ...] = ()
     """The texts that were read, of OWN_TEXTS."""
+    failing: str = ""
+    """The tests of the rules that fail, in words."""
 
 
 @frozen
 class _ProjectRules:
-    """The rules for one project, as of the last look; `trouble` is with the project's file."""
+    """The rules for one project, as of the last look.
+
+    `trouble` is with the project's file, `failing` are its tests that fail.
+    """
 
     project: Path
     around: Context
@@ -151,6 +160,7 @@ class _ProjectRules:
     trouble: str
     looked: float
     warn: Warner
+    failing: str = ""
 
 
 def _not_kept(_texts: tuple[str, ...]) -> None:
@@ -173,6 +183,7 @@ class RulesInForce:
     ) -> None:
         self.files, self._warner, self._taken = files, warner, taken
         self._heard_by: list[Callable[[str], object]] = []
+        self._alarmed: list[Callable[[str], object]] = []
         self._own = _OwnerRules(RuleSet(), (), ())
         self._by_project: Bounded[Path, _ProjectRules] = Bounded(PROJECTS_KEPT)
         self._by_folder: Bounded[str, _ProjectRules] = Bounded(PROJECTS_KEPT)
@@ -190,20 +201,38 @@ class RulesInForce:
 
     @property
     def trouble(self) -> str:
-        """The fault of the owner's own files; empty without one."""
+        """The fault of the owner's own files, or their failed tests; empty without one."""
+        return self.unread or self.failing
+
+    @property
+    def unread(self) -> str:
+        """Why the owner's own files cannot be read; empty where they can."""
         return self._own.trouble
+
+    @property
+    def failing(self) -> str:
+        """The tests of the owner's own rules that fail; empty where all hold."""
+        return self._own.failing
 
     def state(self) -> str:
         """Return how many of the owner's rules are in force, and whether the files are valid."""
         return f"rules {len(self._own.rules.rules)} {'WRONG' if self.trouble else 'ok'}"
 
-    def listen(self, hear: Callable[[str], object]) -> None:
-        """Tell `hear` of every change, fault and its end; the log gets them while nobody hears."""
+    def listen(self, hear: Callable[[str], object], alarmed: Callable[[str], object]) -> None:
+        """Tell `hear` of every change, fault and its end; the log gets them while nobody hears.
+
+        `alarmed` hears of tests that fail.
+        """
         self._heard_by.append(hear)
+        self._alarmed.append(alarmed)
 
     def _changed(self, text: str) -> None:
         for hear in self._heard_by or (_LOG.warning,):
             hear(text)
+
+    def _fails(self, text: str) -> None:
+        for alarmed in self._alarmed or (_LOG.error,):
+            alarmed(text)
 
     def look_again(self, *, reported: bool = True) -> None:
         """Read the rules again at the next event, after our own change; `reported`: it was told."""
@@ -333,8 +362,9 @@ class RulesInForce:
                 theirs = self.files.rules_of(project, own.trusted)
             except CrabhookError as error:
                 trouble = f"RULES YOU TRUSTED COUNT FOR NOTHING, your own hold: {error}"
-        policy = self._policy(own.rules, theirs)
-        return _ProjectRules(project, around, policy, theirs, own, stamp, trouble, looked, warn)
+        policy, failing = self._policy(own.rules, theirs), _failing(theirs)
+        parts = (around, policy, theirs, own, stamp, trouble, looked, warn, failing)
+        return _ProjectRules(project, *parts)
 
     def _read_own(self) -> _OwnerRules:
         files, before = self.files, self._own
@@ -344,7 +374,8 @@ class RulesInForce:
         try:
             texts = tuple(map(files.read, OWN_TEXTS))
             rules, trusted = files.user_rules(), files.trusted_files()
-            return _OwnerRules(rules, trusted, stamps, read=True, texts=texts)
+            failing = _failing(rules)
+            return _OwnerRules(rules, trusted, stamps, read=True, texts=texts, failing=failing)
         except CrabhookError as error:
             means = "RULES NOT READ, the ones before stay" if before.read else "NO RULES ARE"
             trouble = f"{means} in force: {error}"
@@ -359,6 +390,8 @@ class RulesInForce:
         elif before and before.stamp != there.stamp:
             file = there.project / PROJECT_FILE
             self._changed(f"{file} has changed: {len(there.theirs.counting)} of its rules count")
+        if there.failing and (before is None or there.failing != before.failing):
+            self._fails(there.failing)
         self._by_project[there.project] = self._by_folder[folder] = there
         return there
 
@@ -376,6 +409,17 @@ class RulesInForce:
         elif before.stamps and not (reported and not before.trouble):
             again = "the rules are read again" if before.trouble else "the rules have changed"
             self._changed(f"{again}: {len(own.rules.counting)} of yours are in force")
+        if own.failing and own.failing != before.failing:
+            self._fails(own.failing)
+
+
+def _failing(rules: RuleSet) -> str:
+    """Return in words which tests of a file fail; empty where all hold."""
+    if not rules.failed:
+        return ""
+    from crabhook.rulebook.rule_tests import in_words  # few files have tests
+
+    return in_words(rules)
 
 
 def _in_a_folder(event: Event) -> Event:

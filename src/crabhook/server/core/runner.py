@@ -147,7 +147,7 @@ class Runner:
         self._troubles: tuple[str, ...] = ()
         self._house = HouseChanged()
         self._looked_at: asyncio.TimerHandle | None = None
-        self.rules.listen(self.announce)
+        self.rules.listen(self.announce, self.warn)
 
     def __repr__(self) -> str:
         return f"<Runner {self.broker!r} pending={len(self._pending)}>"

@@ -124,3 +124,24 @@ def test_where_servers_share_a_record_the_rules_there_are_looked_at(home: Home) 
         writer.close()
     finally:
         cluster.remove()
+
+
+FAILING = f'{GOOD.replace("deny", "allow")}[[test]]\nask = "rm x"\n'
+
+
+def test_tests_that_fail_are_a_fault_and_editing_mends(home: Home) -> None:
+    home.write(home.config / "rules.toml", FAILING)
+    finding = own(home)
+    assert (finding.status, finding.id) == (Status.FAULT, "rules.own")
+    assert "+5 " in finding.mend
+    home.mend(finding, editor=typist(home.folder, GOOD))
+    assert is_well(own(home))
+
+
+def test_tests_of_a_trusted_file_that_fail_are_a_fault(home: Home) -> None:
+    home.write(home.project / ".crabhook" / "rules.toml", FAILING)
+    trusted = Trusted(str(home.project), sha256(FAILING.encode()).hexdigest(), Trust.FULL)
+    home.write(home.config / "trusted.toml", write_trusted([trusted]))
+    failing, trusting = project_rules(home.machine())
+    assert (failing.status, "1 OF 1 TESTS" in failing.what) == (Status.FAULT, True)
+    assert is_well(trusting)

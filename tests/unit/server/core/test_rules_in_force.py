@@ -13,6 +13,7 @@ import pytest
 from crabhook.model.card import NO_RISK, UNTOLD
 from crabhook.model.event import Event, ToolCall
 from crabhook.policy.evaluate import Policy
+from crabhook.policy.rule import Trust
 from crabhook.rulebook.context import LOOK_AGAIN
 from crabhook.rulebook.files import RuleFiles, Trusted, digest, write_text, write_trusted
 from crabhook.server.core import rules_in_force as module
@@ -67,7 +68,7 @@ async def test_a_broken_file_keeps_the_rules_before_it_and_says_where_it_broke(
 ) -> None:
     files, told = RuleFiles(tmp_path), list[str]()
     law = RulesInForce(files)
-    law.listen(told.append)
+    law.listen(told.append, told.append)
     write(files.user, DENY)
     assert await said(law, event(tmp_path)) == "deny"
     write(files.user, "\nverdict =")
@@ -98,7 +99,7 @@ def test_a_file_that_is_broken_at_the_start_says_so_before_any_call_until_it_is_
     files, told = RuleFiles(tmp_path), list[str]()
     write(files.user, "nonsense")
     law = RulesInForce(files)
-    law.listen(told.append)
+    law.listen(told.append, told.append)
     law.look()
     assert law.trouble.startswith(f"NO RULES ARE in force: {files.user}, line 1")
     assert told == [law.trouble]
@@ -119,7 +120,7 @@ async def test_a_changed_rule_file_is_announced_within_two_seconds_without_a_cal
     theirs = trusted_project(files, tmp_path / "app")
     write(theirs, ALLOW)
     law = RulesInForce(files)
-    law.listen(told.put_nowait)
+    law.listen(told.put_nowait, told.put_nowait)
     law.look()
     assert await said(law, event(tmp_path / "app")) is None
     watching = asyncio.ensure_future(law.watch())
@@ -140,7 +141,7 @@ async def test_a_changed_rule_file_is_announced_within_two_seconds_without_a_cal
 async def test_a_change_of_our_own_is_told_by_who_made_it(tmp_path: Path) -> None:
     files, told = RuleFiles(tmp_path), list[str]()
     law = RulesInForce(files)
-    law.listen(told.append)
+    law.listen(told.append, told.append)
     law.look()
     write(files.user, DENY)
     law.look_again()
@@ -236,7 +237,7 @@ async def test_a_projects_file_that_cannot_be_read_leaves_the_owners_rules_in_fo
     os.mkfifo(trusted_project(files, tmp_path / "app"))
     write(files.user, DENY)
     law = RulesInForce(files)
-    law.listen(told.append)
+    law.listen(told.append, told.append)
     asked = event(tmp_path / "app")
     async with asyncio.timeout(60):  # a pipe that is waited on waits for ever
         await law.judge(asked, long=False)
@@ -448,3 +449,46 @@ async def test_the_risk_of_a_call_is_told_by_the_rules_of_its_last_look(
 
     monkeypatch.setattr(Policy, "risk", fault)
     assert await law.risk(about, long=False) == UNTOLD
+
+
+TESTED = f'{ALLOW}{DENY.replace("ls", "rm")}[[test]]\ndeny = ["rm", "ls"]\n'
+
+
+async def test_where_tests_fail_the_newer_rules_stand_but_for_those_that_open(
+    tmp_path: Path,
+) -> None:
+    files, told, alarms = RuleFiles(tmp_path), list[str](), list[str]()
+    law = RulesInForce(files)
+    law.listen(told.append, alarms.append)
+    write(files.user, ALLOW)
+    assert await said(law, event(tmp_path)) == "allow"
+    write(files.user, TESTED)
+    assert await said(law, event(tmp_path)) is None
+    assert await said(law, event(tmp_path, "rm")) == "deny"
+    assert (law.trouble, law.unread, law.state()) == (law.failing, "", "rules 2 WRONG")
+    assert alarms == [law.failing]
+    assert "1 OF 2 TESTS" in law.failing
+    assert told == ["the rules have changed: 1 of yours are in force"]
+    write(files.user, TESTED.replace(', "ls"', ""))
+    assert await said(law, event(tmp_path)) == "allow"
+    assert (law.trouble, len(alarms)) == ("", 1)
+
+
+async def test_a_project_whose_tests_fail_is_told_once(tmp_path: Path) -> None:
+    files, told, alarms = RuleFiles(tmp_path / "mine"), list[str](), list[str]()
+    theirs, law = trusted_project(files, tmp_path / "app"), RulesInForce(files)
+    law.listen(told.append, alarms.append)
+    write(theirs, TESTED)
+    trust = Trusted(str(tmp_path / "app"), digest(TESTED.encode()), Trust.FULL)
+    write_text(files.trusted, write_trusted([trust]))
+    for _ in range(2):
+        assert await said(law, event(tmp_path / "app")) is None
+    assert await said(law, event(tmp_path / "app", "rm")) == "deny"
+    assert (len(alarms), law.trouble) == (1, "")
+    assert str(theirs) in alarms[0]
+
+
+async def test_a_tested_rule_is_judged_from_the_cache_like_any_other(tmp_path: Path) -> None:
+    files = RuleFiles(tmp_path)
+    write(files.user, ALLOW + '[[test]]\nallow = "ls"\n')
+    assert files.user_rules() is files.user_rules()

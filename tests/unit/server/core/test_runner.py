@@ -432,3 +432,17 @@ async def test_a_runner_without_rules_offers_none() -> None:
     assert seat(runner).remember(1, taken(NARROW), ALLOW) == Refused("no rules are kept here")
     assert len(runner.broker.waiting()) == 1
     runner.close()
+
+
+async def test_tests_that_fail_are_shown_in_red_and_recorded(tmp_path: Path) -> None:
+    rules = Rules(tmp_path)
+    rules.files.folder.mkdir()
+    text = '[[rule]]\nverdict = "allow"\nmatch = "Bash(ls)"\n[[test]]\ndeny = "ls"\n'
+    rules.files.user.write_text(text, encoding="utf-8")
+    (pending,) = [await Intake(rules.runner).enter(bash("c", "ls", "id of c"))]
+    assert len(rules.runner.broker.waiting()) == 1
+    assert rules.runner.troubles() == (rules.law.failing,)
+    assert rules.law.failing in json.loads(rules.recorded("server")[0]).values()
+    pending.leave()
+    rules.runner.close()
+    rules.recorder.close()
