@@ -46,7 +46,8 @@ class TwoPages:
         self.ports = [free_port(), free_port()]
         self.servers: list[Service] = []
         for port in self.ports:
-            web = ("--web", f"127.0.0.1:{port}", "--operators", f"127.0.0.1:{free_port()}")
+            web = ("--web", f"127.0.0.1:{port}", "--web-name", f"{HOST}:{port}")
+            web = (*web, "--operators", f"127.0.0.1:{free_port()}")
             self.servers.append(served(url, "--no-desk", "--alone", "60", *web, waits=False))
         self.key = Authenticator(rp=HOST)
         first, second = (one.folder / ".local/state/crabhook/team" for one in self.servers)
@@ -156,6 +157,7 @@ async def test_a_page_at_a_standby_shows_all_and_decides_once_its_server_leads(
         try:
             await shown.until(lambda: len(shown.rows) == 1)
             assert page.hello["part"] == "standby"
+            assert page.hello["page_at"] == f"https://{HOST}:{two.ports[0]}"
             assert "stands by" in shown.put["desk"]
             refused = await page.call(allowing(shown.rows[0]), sign=True)
             assert (refused.status, "another one leads" in refused.why) == (421, True)

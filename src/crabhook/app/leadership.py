@@ -32,6 +32,11 @@ class Writing:
         """Where desks reach this server."""
         return self.leader.desks
 
+    @property
+    def page_at(self) -> str:
+        """Where browsers reach this server."""
+        return self.leader.page
+
 
 class StandingBy:
     """The leadership of a server that stands by: what it knows of the leader and of the record."""
@@ -59,6 +64,11 @@ class StandingBy:
     def desks_at(self) -> str:
         """Where desks reach the leader."""
         return self.leader.desks
+
+    @property
+    def page_at(self) -> str:
+        """Where browsers reach the leader."""
+        return self.leader.page
 
     @property
     def pace(self) -> Pace:

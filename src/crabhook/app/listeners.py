@@ -78,7 +78,20 @@ def advertised(settings: Settings, places: Sequence[Address], admitted: Admitted
         f"{gethostname()}, process {os.getpid()}",
         hooks=settings.advertise or _reached(hooks),
         desks=settings.advertise_operators or _reached(desks),
+        page=_page(settings),
     )
+
+
+def _page(settings: Settings) -> str:
+    """Return where browsers of other servers' pages find this server's page, by its name."""
+    if not (settings.web and settings.web_name):
+        return ""
+    from crabhook.app.page_words import named_page  # few have a page
+
+    place = parse_address(settings.web)
+    port = place.port if isinstance(place, TcpAddress) else 0
+    loopback = isinstance(place, TcpAddress) and place.loopback
+    return named_page(settings.web_name[0], port, tls=bool(settings.tls_cert) or not loopback)
 
 
 def _reached(places: Sequence[Address]) -> str:

@@ -8,6 +8,14 @@ from crabhook.team.membership import Team, TeamRefusal
 from crabhook.team.web_enrolling import is_this_machine
 
 
+def named_page(name: str, port: int, *, tls: bool) -> str:
+    """Return the page's address by a name, which may have a port, as of a proxy."""
+    host, _, other = name.partition(":")
+    # Without TLS of our own a proxy has it, at the usual port.
+    number = other or (str(port) if tls else "")
+    return f"https://{host}:{number}" if number not in ("", "443") else f"https://{host}"
+
+
 def reaches_phones(page: str) -> bool:
     """Whether a phone that reaches the page could make a passkey there: it has TLS and a name."""
     parts = urlsplit(page)

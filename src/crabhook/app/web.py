@@ -8,6 +8,7 @@ from typing import Any
 
 from crabhook import config
 from crabhook.app.admission import Admitted, PeopleListening
+from crabhook.app.page_words import named_page
 from crabhook.config import Settings
 from crabhook.desk.commands import Command
 from crabhook.desk.replica import Replica
@@ -92,15 +93,9 @@ async def open_pages(
 
 
 def page_of(settings: Settings, at: TcpAddress, tls: object) -> str:
-    """Return where a person opens the page: by the first of its names, if it has one.
-
-    A name may have a port, as of a proxy.
-    """
+    """Return where a person opens the page: by the first of its names, if it has one."""
     if settings.web_name:
-        name, _, port = settings.web_name[0].partition(":")
-        # Without TLS of our own a proxy has it, at the usual port.
-        port = port or (str(at.port) if tls else "")
-        return f"https://{name}:{port}" if port not in ("", "443") else f"https://{name}"
+        return named_page(settings.web_name[0], at.port, tls=bool(tls))
     host = OWN_NAME if at.loopback and not tls else at.host
     return f"{'https' if tls else 'http'}://{TcpAddress(host, at.port)}"
 

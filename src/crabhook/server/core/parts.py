@@ -82,6 +82,10 @@ class Sharing(Protocol):
         """Where desks reach the server that takes requests in, HOST:PORT; empty if unknown."""
 
     @property
+    def page_at(self) -> str:
+        """Where browsers reach that server, a URL; empty if unknown."""
+
+    @property
     def elsewhere(self) -> Elsewhere | None:
         """Where to ask instead; None where this server takes requests in."""
 
@@ -95,6 +99,7 @@ class Alone:
 
     part: str = ALONE
     desks_at: str = ""
+    page_at: str = ""
     elsewhere: None = None
 
 

@@ -106,8 +106,8 @@ class Hello:
     """The first part: who watches, from which place on, and whether that is the desk's own place.
 
     `challenge`: what a proof of presence is made over. `part` is what this server does among those
-    that share its record. `desks_at` is where desks reach the server that takes requests in, if
-    known. `now` is on the server's clock.
+    that share its record. `desks_at` and `page_at` are where desks and browsers reach the server
+    that takes requests in, if known. `now` is on the server's clock.
     """
 
     cursor: Cursor
@@ -117,6 +117,7 @@ class Hello:
     challenge: bytes
     part: str
     desks_at: str
+    page_at: str = ""
 
 
 @frozen
@@ -245,8 +246,9 @@ class OperatorService:
     def _hello(self, principal: Principal, cursor: Cursor, *, resumed: bool) -> Hello:
         runner = self._runner
         now, challenge = runner.now(), self._authenticator.challenge
-        part, desks_at = runner.sharing.part, runner.sharing.desks_at
-        return Hello(cursor, principal, now, resumed, challenge, part, desks_at)
+        among = runner.sharing
+        places = among.desks_at, among.page_at
+        return Hello(cursor, principal, now, resumed, challenge, among.part, *places)
 
     async def _whole(self, principal: Principal, log: UpdateLog) -> Whole | None:
         """Return all that a person may see; None where the log has ended."""

@@ -195,6 +195,7 @@ class Pages:
             "role": hello.principal.role.value,
             "part": hello.part,
             "desks_at": hello.desks_at,
+            "page_at": hello.page_at,
         }
 
     def _page(self, visit: Visit, name: str) -> OpenPage:

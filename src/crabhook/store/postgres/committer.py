@@ -60,7 +60,7 @@ _NOT_FROZEN = (
 )
 _HEAD = "SELECT seq, hash, at, epoch FROM head"
 _LEAD = """
-UPDATE head SET epoch = epoch + 1, leader = $1, leader_at = $2, desks_at = $3
+UPDATE head SET epoch = epoch + 1, leader = $1, leader_at = $2, desks_at = $3, page_at = $4
 RETURNING epoch, pg_notify('crabhook', '')
 """
 _PATIENCE = "SELECT set_config('lock_timeout', $1, false)"
@@ -121,7 +121,7 @@ class Committer:
     async def lead(self, me: Leader) -> None:
         """Begin a new epoch, so that earlier writers cannot commit; `me` is published."""
         name = me.name or f"{gethostname()}, process {os.getpid()}"
-        led = await self.connected().fetchval(_LEAD, name, me.hooks, me.desks)
+        led = await self.connected().fetchval(_LEAD, name, me.hooks, me.desks, me.page)
         self.epoch = self.pace.epoch = int(led)
         self.pace.skew = await skew_of(self.connected())
         self._committing = asyncio.create_task(self._keep_committing())

@@ -219,8 +219,9 @@ async def leader_of(connection: "Connection") -> Leader:
     if not await connection.fetchval("SELECT to_regclass('crabhook.head') IS NOT NULL"):
         return Leader()
     head = json.loads(await connection.fetchval(_WHO))
-    name, hooks, desks = (head.get(column) or "" for column in ("leader", "leader_at", "desks_at"))
-    return Leader(name, hooks, desks, head["epoch"])
+    columns = ("leader", "leader_at", "desks_at", "page_at")
+    name, hooks, desks, page = (head.get(column) or "" for column in columns)
+    return Leader(name, hooks, desks, head["epoch"], page)
 
 
 async def skew_of(connection: "Connection") -> float:

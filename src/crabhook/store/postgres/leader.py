@@ -10,13 +10,15 @@ from crabhook.store.interface import TakenError
 class Leader:
     """The writer of a shared record: its name in words, and its `epoch`.
 
-    `hooks` and `desks` are its addresses, HOST:PORT; empty if unknown.
+    `hooks` and `desks` are its addresses, HOST:PORT, and `page` is the URL of its page. Each is
+    empty if unknown.
     """
 
     name: str = ""
     hooks: str = ""
     desks: str = ""
     epoch: int = 0
+    page: str = ""
 
 
 @dataclass(slots=True)

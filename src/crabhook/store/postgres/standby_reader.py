@@ -42,7 +42,7 @@ MOST = 2048  # records per look; a standby further behind starts anew, as desks 
 PROBE_WITHIN = 2.0  # seconds for our own test notification
 KEPT_EVERY = 1.0  # seconds at least between two heads that are kept
 
-_HEAD = "SELECT begins, seq, hash, at, leader, leader_at, desks_at, epoch FROM head"
+_HEAD = "SELECT begins, seq, hash, at, leader, leader_at, desks_at, epoch, page_at FROM head"
 _IDS = "SELECT request_id, card FROM waiting"
 _COLUMNS = ", ".join(f'"{column}"' for column in WAITING)
 _NEW = f"SELECT {_COLUMNS} FROM waiting WHERE request_id = ANY($1) ORDER BY card, asked, request_id"  # noqa: S608 - constants

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from crabhook.store.postgres.connection import Connection
 
 _FOLDER = Path(__file__).with_name("steps")
-STEPS: Sequence[str] = [_FOLDER.joinpath(f"{step}.sql").read_text("utf-8") for step in range(1, 6)]
+STEPS: Sequence[str] = [_FOLDER.joinpath(f"{step}.sql").read_text("utf-8") for step in range(1, 7)]
 KEY_BYTES = 32
 BELL = "crabhook"
 """PostgreSQL's channel (NOTIFY) that reports each commit to standbys."""

@@ -103,6 +103,7 @@ def _top() -> Html:
         "header",
         el("a", "crabhook", href="#queue", class_="name"),
         el("a", "Waiting", href="#queue", class_="back"),
+        el("a", "To the page that decides", href="#queue", id="leads", hidden=True),
         el("p", "", id="heard", class_="heard", role="status"),
         class_="top",
     )

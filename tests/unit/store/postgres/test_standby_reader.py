@@ -165,10 +165,10 @@ def test_a_server_that_only_stood_by_leads_over_no_older_backup(
 def test_who_waits_for_the_lock_has_it_as_soon_as_it_is_free_and_hears_who_leads_until_then(
     place: str,
 ) -> None:
-    first, _ = lead(place, Leader("one", "a:1", "a:2"), 0.0)
+    first, _ = lead(place, Leader("one", "a:1", "a:2", page="https://a"), 0.0)
     with pytest.raises(AnotherLeadsError, match=r"another crabhook \(one\)") as told:
         lead(place, Leader("two"), 0.1)
-    assert told.value.leader == Leader("one", "a:1", "a:2", 1)
+    assert told.value.leader == Leader("one", "a:1", "a:2", 1, "https://a")
     first.close()
     begun = monotonic()
     second, pace = lead(place, Leader("two"), WITHIN)

@@ -736,6 +736,7 @@ function takeEvent({ name, data, id }) {
   if (name === "hello") {
     here = event;
     showWho();
+    showLeader();
     // Without a gap nothing more has to come before what is shown is true.
     if (event.resumed) hear(true);
   } else if (name === "all" || name === "some") {
@@ -1110,6 +1111,14 @@ async function signOut() {
   for (const list of all(".list, #card-place, #desk")) list.replaceChildren();
   parked.clear();
   return signedOut("You are signed out.");
+}
+
+/** Lead from a server that stands by to the page of the leader, if that is another page. */
+function showLeader() {
+  const { part, page_at: at = "" } = here;
+  const link = byId("leads");
+  link.hidden = part !== "standby" || !at.startsWith("https://") || at === location.origin;
+  if (!link.hidden) link.href = at;
 }
 
 function showWho() {
