@@ -82,6 +82,10 @@ def test_what_is_missing_is_told_with_what_comes_of_it(
     assert exit_code(findings.values()) in (0 if status is Status.WARNING else 1, 1)
 
 
+def test_what_has_no_address_is_not_asked() -> None:
+    assert "page.answers" not in of(replace(FINE, addresses=(), ends=0.0))
+
+
 def test_the_page_of_this_machine_is_fine_for_its_own_browser_alone() -> None:
     findings = of(HERE)
     assert findings["page.name"].status is Status.WARNING
