@@ -6,6 +6,7 @@ It is for the server's own machine, which keeps the phones and the key for them.
 import argparse
 import asyncio
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from crabhook import config
@@ -16,7 +17,7 @@ from crabhook.team.membership import TeamRefusal
 from crabhook.ui.console import say, say_below, say_json
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from crabhook.server.push.subscriptions import GoneSubscription, Subscription, Subscriptions
     from crabhook.server.push.trial import PhoneTrial
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
 
 def _kept() -> "Subscriptions":
     """Return the phones of this machine's server; raises CrabhookError where there are none."""
-    from crabhook.server.push.endpoints import Services  # aiohttp: slow
-    from crabhook.server.push.trial import kept_in  # likewise
+    from crabhook.server.push.endpoints import Services  # the rest of the table has no use for it
+    from crabhook.server.push.subscriptions import kept_in  # likewise
 
     return kept_in(config.push_folder(), Services(config.load().push_services))
 
@@ -65,6 +66,16 @@ def _list(arguments: argparse.Namespace) -> None:
             say_below(", ".join((_named(member, phone), *_history(phone))))
         for lost in gone:
             say_below(f"{_device(member, lost)}: takes no calls any more since {_time(lost.at)}")
+
+
+def history_of(member: "Member") -> "Mapping[str, Sequence[str]]":
+    """Return by passkey a line about each phone of a person, for the list of the team."""
+    lines: dict[str, list[str]] = {}
+    # What is wrong with the file is told by `crabhook push list`: the team is there all the same.
+    with suppress(CrabhookError):
+        for phone in _kept().of(member.id):
+            lines.setdefault(phone.passkey, []).append(", ".join(_history(phone)))
+    return lines
 
 
 def _plain(member: "Member", phone: "Subscription") -> dict[str, object]:

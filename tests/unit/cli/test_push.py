@@ -174,6 +174,20 @@ def test_the_list_says_what_became_of_each_phone_and_no_address(
     assert not {amys.endpoint, bens.endpoint} & {*shown.values()}
 
 
+def test_the_list_of_the_team_says_which_device_is_called(
+    service: PushService, capsys: pytest.CaptureFixture[str]
+) -> None:
+    subscribed(service, "amy")
+    assert main(["team", "list"]) == 0
+    rows = capsys.readouterr().out.splitlines()
+    (called,) = [number for number, row in enumerate(rows) if "called there" in row]
+    assert "amy's phone" in rows[called - 1]
+    assert "never called" in rows[called]
+    (config.push_folder() / "subscriptions.json").write_text("broken")
+    assert main(["team", "list"]) == 0
+    assert "called there" not in capsys.readouterr().out
+
+
 def test_where_no_phone_is_it_says_how_one_comes_to_be(
     service: PushService, capsys: pytest.CaptureFixture[str]
 ) -> None:

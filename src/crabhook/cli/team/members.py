@@ -132,7 +132,8 @@ def _invite(arguments: argparse.Namespace) -> None:
 
 def _list(arguments: argparse.Namespace) -> None:
     team, now = team_now(team_folder()), time.time()
-    from crabhook.cli.verbs.attached import attached_of  # gRPC: for this alone
+    from crabhook.cli.push import history_of  # for this alone
+    from crabhook.cli.verbs.attached import attached_of  # gRPC: likewise
 
     desks = attached_of(team.id)
     if arguments.json:
@@ -158,8 +159,11 @@ def _list(arguments: argparse.Namespace) -> None:
             state = "revoked" if device.revoked else "ended" if now >= device.until else "until"
             day = time.strftime("%Y-%m-%d", time.gmtime(device.revoked or device.until))
             say_below(f"{device.name} ({device.id}), {state} {day}")
+        phones = history_of(member)
         for passkey in member.passkeys:
             say_below(described(passkey))
+            for history in phones.get(passkey.id, ()):
+                say_below(f"called there: {history}")
         for ssh_key in member.keys:
             key = PublicKey.parse(ssh_key.key)
             how = "touched" if key.in_hardware else "confirmed at its ssh-agent, as an admin says"

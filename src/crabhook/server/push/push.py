@@ -29,7 +29,7 @@ from crabhook.server.push import message
 from crabhook.server.push.delivery import Carrier, Fate, PushMessage, ServiceAnswer
 from crabhook.server.push.endpoints import Services
 from crabhook.server.push.server_key import ServerKey
-from crabhook.server.push.subscriptions import GoneSubscription, Subscription, Subscriptions
+from crabhook.server.push.subscriptions import GoneSubscription, Subscription, kept_in
 from crabhook.server.push.waking import Waking
 from crabhook.team.membership import Principal, Team, TeamRefusal
 
@@ -45,8 +45,8 @@ FIRST_REST, LONGEST_REST = 5.0, 60.0  # seconds to wait for a service in trouble
 TOKEN_FOR = 24 * 3600  # seconds that a message's token counts
 PAGES_KEPT = 256
 
-KEY, SUBSCRIPTIONS = "key.pem", "subscriptions.json"
-"""The files in the folder."""
+KEY = "key.pem"
+"""The key's file in the folder."""
 
 
 @dataclass(slots=True)
@@ -97,8 +97,7 @@ class Push:
         after: float,
     ) -> None:
         self._key = ServerKey.in_file(folder / KEY)
-        self._kept = Subscriptions(folder / SUBSCRIPTIONS, services)
-        self._kept.load()
+        self._kept = kept_in(folder, services)
         self._team, self._waking, self._inputs = team, Waking(after), Inputs()
         self._every = min(LOOK_EVERY, after)
         self._states: dict[str, _PhoneState] = {}

@@ -22,6 +22,8 @@ OF_PASSKEY = 8  # browsers; a passkey may be copied to a person's other devices
 OF_PERSON = 32
 IN_ALL = 1024
 GONE_KEPT = 32  # that took no messages any more
+SUBSCRIPTIONS = "subscriptions.json"
+"""The file in the folder."""
 _LARGEST = 4 << 20  # bytes of the file
 _LONGEST = 256  # letters of a text in a subscription
 
@@ -191,6 +193,13 @@ class Subscriptions:
         self._gone = [*self._gone, GoneSubscription(lost.person, lost.passkey, service, int(now))]
         self._gone = self._gone[-GONE_KEPT:]
         self.forget(name)
+
+
+def kept_in(folder: Path, services: Services) -> Subscriptions:
+    """Return the subscriptions in a folder; raises SubscriptionError."""
+    kept = Subscriptions(folder / SUBSCRIPTIONS, services)
+    kept.load()
+    return kept
 
 
 def _read(kind: type[T], entry: Mapping[str, object]) -> T:

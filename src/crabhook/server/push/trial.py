@@ -13,9 +13,9 @@ from crabhook.model.errors import CrabhookError
 from crabhook.server.push import message
 from crabhook.server.push.delivery import Carrier, Fate, ServiceAnswer
 from crabhook.server.push.endpoints import Services
-from crabhook.server.push.push import KEY, SUBSCRIPTIONS, addressee
+from crabhook.server.push.push import KEY, addressee
 from crabhook.server.push.server_key import ServerKey
-from crabhook.server.push.subscriptions import Subscription, Subscriptions
+from crabhook.server.push.subscriptions import Subscription, Subscriptions, kept_in
 
 LOOK_EVERY = 0.2  # seconds between two looks at what phones reported
 
@@ -28,13 +28,6 @@ class PhoneTrial:
     service: str
     answer: ServiceAnswer
     shown: bool = False
-
-
-def kept_in(folder: Path, services: Services) -> Subscriptions:
-    """Return the subscriptions in a folder; raises SubscriptionError."""
-    kept = Subscriptions(folder / SUBSCRIPTIONS, services)
-    kept.load()
-    return kept
 
 
 async def tried(
