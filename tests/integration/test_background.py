@@ -252,7 +252,7 @@ def test_up_sends_nobody_to_a_desk_that_the_running_server_does_not_take(machine
     with machine.forge(listening=[machine.address]) as server:
         said = machine.run("up").stdout
         assert f"runs already (process {server.pid}), and takes no desks but its own" in said
-        assert "then give `crabhook up`" in said
+        assert "then `crabhook up`" in said
         told = {"pid": server.pid, "listening": [machine.address, "127.0.0.1:7444 for desks"]}
         status_file(machine.socket).write_text(json.dumps(told))
         assert "open its desk with `crabhook`" in machine.run("up").stdout
