@@ -1435,6 +1435,17 @@ async function enrol() {
   return undefined;
 }
 
+/** Return the name under which this device is in the team; nothing while somebody compares. */
+async function joinedAs(shown) {
+  try {
+    return (await enrolStep("outcome", { shown })).device;
+  } catch (error) {
+    // Out of reach for a moment: a second passkey would be refused, so it is asked again.
+    if (error instanceof TypeError) return "";
+    throw error;
+  }
+}
+
 async function makePasskey(shown, options) {
   const said = byId("enrol-said");
   const device = byId("enrol-device").value.trim();
@@ -1447,11 +1458,7 @@ async function makePasskey(shown, options) {
     list.replaceChildren(...words.split(/\s+/).map((word) => make("li", word)));
     list.hidden = false;
     say(said, "Compare these six words with those at the desk. They are the same: the desk says yes.");
-    for (;;) {
-      const { device: joined } = await enrolStep("outcome", { shown });
-      if (joined) break;
-      await sleep(1_500);
-    }
+    while (!(await joinedAs(shown))) await sleep(1_500);
     // The secret is used up: it stays in no history of addresses.
     history.replaceState(null, "", "/enrol");
     say(said, "This device is in.", "good");
