@@ -19,6 +19,7 @@ from crabhook.cli.consent import consent, described, write_rules
 from crabhook.cli.past import run_suggest
 from crabhook.model.event import Event
 from crabhook.policy.calls.parts import canonical
+from crabhook.policy.dead_rules import dead_rules
 from crabhook.policy.evaluate import Policy
 from crabhook.policy.protected import misread, options_given
 from crabhook.policy.rule import Rule, RuleScope, RuleSet, RuleVerdict, Ruling, Trust
@@ -150,7 +151,7 @@ def _explain(arguments: argparse.Namespace) -> int:
     event = event_of(arguments.tool, arguments.call, project, arguments.mode)
     say(explained(policy, event, project))
     for rules in (files.user_rules(), files.project_rules(project)):
-        for text in (*map(str, rules.failed), *aside_in_words(rules)):
+        for text in _faults(rules):
             say(text)
     return 0
 
@@ -174,11 +175,19 @@ def _hold_tests(files: RuleFiles, project: Path) -> int:
     if (project / PROJECT_FILE).exists():
         _, theirs = edit.readable(project, Trust.FULL)
         rulesets[str(project / PROJECT_FILE)] = with_tests_held(theirs, files.protected)
+    wrong = False
     for name, rules in rulesets.items():
-        for text in (*map(str, rules.failed), *aside_in_words(rules)):
+        faults = _faults(rules)
+        wrong = wrong or bool(faults)
+        for text in faults:
             say(text)
         say(f"{name}: {len(rules.tests) - len(rules.failed)} of {len(rules.tests)} tests hold")
-    return 1 if any(rules.failed for rules in rulesets.values()) else 0
+    return 1 if wrong else 0
+
+
+def _faults(rules: RuleSet) -> list[str]:
+    """Return which tests fail, what they set aside, and which rules can never decide."""
+    return [*map(str, rules.failed), *aside_in_words(rules), *map(str, dead_rules(rules))]
 
 
 def _trust(arguments: argparse.Namespace) -> int:

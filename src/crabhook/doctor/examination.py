@@ -214,6 +214,8 @@ def _counted(
         failing = _failing(content)
         yield make_finding(id_, "failing", edit_command(path, failing), failing=failing)
         return
+    if isinstance(content, RuleSet) and (dead := _dead(content)):
+        yield make_finding("rules.own", "dead", edit_command(path, dead), dead=dead)
     number = len(content.rules if isinstance(content, RuleSet) else content)
     there = "fine" if path.exists() else "absent"
     yield make_finding(id_, there, "", {"number": number}, path=path)
@@ -224,6 +226,15 @@ def _failing(rules: RuleSet) -> str:
     from crabhook.rulebook.rule_tests import in_words  # few files have tests
 
     return in_words(rules)
+
+
+def _dead(rules: RuleSet) -> str:
+    """Return the rules that can never decide; empty if each may."""
+    if not rules.rules:
+        return ""
+    from crabhook.policy.dead_rules import dead_rules  # no rule needs what reads rules
+
+    return " · ".join(map(str, dead_rules(rules)))
 
 
 def project_rules(machine: ThisMachine) -> Iterator[Finding]:

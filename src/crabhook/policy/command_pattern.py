@@ -65,7 +65,7 @@ class CommandPattern:
         """Whether the pattern allows a command in this reading."""
         if reading.assigned and not _ASSIGNS.match(self.written.parts[0]):
             return False
-        if (reading.exact or (reading.starts and not self._starts)) and not self.exact:
+        if (reading.exact or (reading.starts and not self.starts)) and not self.exact:
             return False
         return self.everything or self._matches(reading.text)
 
@@ -85,7 +85,7 @@ class CommandPattern:
         return self.written is not self.unquoted and self.written.matches(text)
 
     @property
-    def _starts(self) -> bool:
+    def starts(self) -> bool:
         """Whether the rule itself names an option by which another program is started."""
         words = self.written.parts[0].split()
         return self.everything or (bool(words) and starts_another(basename(words[0]), words))

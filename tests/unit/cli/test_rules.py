@@ -361,3 +361,14 @@ def test_a_rule_that_is_set_aside_is_marked_and_explained(
     assert "verdict: open" in shown
     assert "line 5: the rules must deny `ls`" in shown
     assert f"set aside until the tests hold: allow Bash(ls *) ({file}, line 1)" in shown
+
+
+def test_a_rule_that_can_never_decide_is_an_error_with_the_rule_before_it(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file.parent.mkdir(parents=True)
+    file.write_text(ALLOWED + ALLOWED.replace("ls", "ls -l"))
+    why = f"{file}, line 4: allow Bash(ls -l *) can never decide: line 1 (allow Bash(ls *))"
+    for words, code in ((["test"], 1), (["explain", "ls"], 0)):
+        assert call(*words) == code
+        assert why in capsys.readouterr().out

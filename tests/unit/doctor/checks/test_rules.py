@@ -145,3 +145,12 @@ def test_tests_of_a_trusted_file_that_fail_are_a_fault(home: Home) -> None:
     failing, trusting = project_rules(home.machine())
     assert (failing.status, "1 OF 1 TESTS" in failing.what) == (Status.FAULT, True)
     assert is_well(trusting)
+
+
+def test_a_rule_that_can_never_decide_is_named_beside_the_count(home: Home) -> None:
+    home.write(home.config / "rules.toml", GOOD + GOOD)
+    dead, counted, _ = own_rules(home.machine())
+    assert (dead.status, dead.id) == (Status.WARNING, "rules.own")
+    assert "line 4: deny Bash(rm *) can never decide" in dead.what
+    assert "+4 " in dead.mend
+    assert (is_well(counted), counted.figures) == (True, {"number": 2})
