@@ -35,23 +35,23 @@ def free_port() -> int:
 
 
 class WebHouse:
-    """The server lasts for the `with` block, and so do the hooks that it asks by."""
+    """The server lasts for the `with` block, and so do the hooks that it asks by.
 
-    def __init__(self, *options: str, settings: str = "") -> None:
+    `home` is the server's, where it is an agent's own: plans are read there.
+    """
+
+    def __init__(self, home: Path | None = None) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="crabhook-web-", dir="/tmp"))
-        if settings:
-            file = self.folder / ".config" / "crabhook" / "settings.toml"
-            file.parent.mkdir(parents=True)
-            file.write_text(settings, encoding="utf-8")
+        self.home = home or self.folder
         self.port = free_port()
         self.origin = f"http://{HOST}:{self.port}"
         self.key = Authenticator(rp=HOST, origin=self.origin)
-        self.team = founded(self.folder / ".local/state/crabhook/team", time.time())
+        self.team = founded(self.home / ".local/state/crabhook/team", time.time())
         self.team.let_in("ann", Role.ADMIN)
         self.let_in(replace(self.key.passkey("phone"), confirmed=True))
         ways = ("--web", f"127.0.0.1:{self.port}", "--operators", f"127.0.0.1:{free_port()}")
-        self._ways = ("--no-desk", *ways, "--log-level", "info", *options)
-        self.service = Service(*self._ways, folder=self.folder)
+        self._ways = ("--no-desk", *ways, "--log-level", "info")
+        self.service = Service(*self._ways, folder=self.folder, HOME=str(self.home))
         self._asked = list[Client]()
 
     def __enter__(self) -> Self:
@@ -74,7 +74,7 @@ class WebHouse:
         self.service.__exit__()
 
     def start(self) -> None:
-        self.service = Service(*self._ways, folder=self.folder)
+        self.service = Service(*self._ways, folder=self.folder, HOME=str(self.home))
         self.service.__enter__()
 
     def memory(self) -> int:
