@@ -53,7 +53,7 @@ def test_the_real_agent_heeds_a_denial_and_its_version_is_known(agent: str, tmp_
     assert found["agent.version"]["status"] == "ok"
     assert found["agent.version"]["figures"] == {"version": pinned_version(agent)}
     assert found["live.denial"]["status"] == "ok", found["live.denial"]
-    assert "the one that a rule denied was not" in found["live.denial"]["what"]
+    assert "did not make the call that a rule denied" in found["live.denial"]["what"]
 
 
 @pytest.mark.parametrize("agent", AGENTS)
