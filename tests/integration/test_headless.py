@@ -312,6 +312,19 @@ def test_headless_refuses_to_begin_with_rules_that_cannot_be_read(tmp_path: Path
     assert not (tmp_path / "s").exists()
 
 
+def test_with_tests_that_fail_it_begins_without_the_rules_that_they_set_aside() -> None:
+    tested = f'{RULES}\n[[test]]\ndeny = ["npm run build", "rm x"]\n'
+    with Service(*AT_ONCE, "--otherwise", "deny", rules=tested) as service:
+        failing = [line for line in service.said if "1 OF 2 TESTS OF THE RULES FAIL" in line]
+        assert len(failing) == 1
+        commands = ("npm run build", "open-all x", "rm x")
+        answers = [
+            verdict(Client(service.address, bash(command, f"t{n}")).finish())
+            for n, command in enumerate(commands)
+        ]
+    assert answers == ["deny", "allow", "deny"]
+
+
 def test_the_settings_say_the_same_as_the_options() -> None:
     settings = '[server]\nheadless = true\notherwise = "deny"\nlog_format = "json"\n'
     with short_folder() as home:
