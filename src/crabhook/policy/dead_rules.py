@@ -1,7 +1,7 @@
 """Rules that can never decide: others are asked first about all that they match, or nothing is.
 
 Said is only what the matchers alone prove. So a rule that is not named here may be useless all the
-same: one that allows some of what another denies, or one on paths that a wider path takes in.
+same. It may allow some of what another rule denies, or be on paths that a wider path takes in.
 """
 
 from collections import defaultdict
@@ -56,7 +56,7 @@ def dead_rules(rules: RuleSet) -> tuple[DeadRule, ...]:
 
 
 class _Before:
-    """The rules that are asked before the next one, found by what they match."""
+    """The rules that are asked before the next rule, found by what they match."""
 
     def __init__(self) -> None:
         self._by_key: dict[Hashable, list[tuple[Rule, Matcher]]] = defaultdict(list)
@@ -94,7 +94,7 @@ def _key(matcher: Matcher) -> Hashable:
 
 
 def _keys_above(matcher: Matcher) -> Iterator[Hashable]:
-    """Yield where matchers are found that may take in all that this one matches."""
+    """Yield where matchers are found that may take in all that this matcher matches."""
     yield _key(matcher)
     if (tool := _tool_of(matcher)) is not None:
         yield ToolMatcher(tool)
@@ -137,7 +137,7 @@ def _is_wider(wide: RuleScope, narrow: RuleScope, name: str) -> bool:
 
 
 def _takes_in(wider: Matcher, other: Rule, matcher: Matcher, rule: Rule) -> bool:
-    """Whether a call in which `matcher` decides for the rule is one that `wider` decides."""
+    """Whether a call in which `matcher` decides for the rule is also decided by `wider`."""
     if other.verdict.restricts is not rule.verdict.restricts:
         return _denies_all(wider, matcher)
     if wider == matcher:
@@ -177,7 +177,7 @@ def _opens_at_its_end(pattern: Wildcard) -> bool:
 
 
 def _matches_nothing(matcher: Matcher, rule: Rule) -> str:
-    """Return why no call is one that the matcher decides; empty if there may be one."""
+    """Return why the matcher decides no call; empty if it may decide some."""
     allows = not rule.verdict.restricts
     if isinstance(matcher, ToolMatcher) and matcher.name.exact and allows:
         asks = kind_of(matcher.name.parts[0]) is CallKind.ASKING

@@ -5,7 +5,7 @@ folder holds anything. Rules that a project's trust does not let count are teste
 
 Where tests fail the newer rules stand all the same, since a new denial must not wait for a test of
 something else. But rules that let through what a test wants denied or asked are set aside until the
-test holds, so that a failing test never opens anything.
+test holds. So a failing test never opens anything.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""A call as a person types it: a tool, and the one input that rules look at."""
+"""A call as a person types it: a tool, and the only input that rules look at."""
 
 from pathlib import Path
 
