@@ -124,10 +124,10 @@ def test_in_a_terminal_each_of_two_people_has_a_desk_that_shows_what_the_other_d
         terminal.key("Enter")
         terminal.wait_for("DENIED by bob at bob's laptop")  # on ann's desk
         terminal.wait_for(lambda shown: shown.count("#3 ") >= 2)
-        for _ in "ab":
-            terminal.press("q", until="leave the desk?")
-            terminal.press("y", until=lambda shown: "leave the desk?" not in shown)
-        terminal.wait_for("Edit: deny by bob at bob's laptop (127.0.0.1)")
+        terminal.press("q", until="leave the desk?")
+        terminal.press("y", until=lambda shown: "bob, decider" not in shown)  # his desk is gone
+        terminal.press("q", until="leave the desk?")
+        terminal.press("y", until="Edit: deny by bob at bob's laptop (127.0.0.1)")
         assert "Bash: allow by ann at ann's laptop (127.0.0.1)" in terminal.screen()
         assert terminal.ended(60)
     assert not list(home.iterdir())
