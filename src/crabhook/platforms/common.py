@@ -7,7 +7,8 @@ from typing import Any, TypeAlias
 from crabhook.model.decision import Beside, Choices, Decision, Reply, Verdict
 from crabhook.model.errors import DecisionError, PayloadError
 from crabhook.model.event import Event, How, ShownField, ToolCall
-from crabhook.model.jsontext import Value, compact, parse_object, text_at
+from crabhook.model.jsontext import Value, compact, literal, object_at, parse_object, text_at
+from crabhook.model.question import read_questions
 from crabhook.platforms.event_table import Also, EventRow, EventTable, Phase
 
 EVENT = "hook_event_name"
@@ -222,3 +223,23 @@ def check_parts(who: str, decision: Decision, offered: Choices, limits: Limits) 
         verdicts, what = limits[part]
         if decision.verdict not in verdicts or beside not in offered.beside:
             raise DecisionError(f"{who}, answered with {decision.verdict}, {what}")
+
+
+def stated(tool_input: Value, opening: str) -> str:
+    """Return in words the answers that `merge_answers` has set in an input; empty if none.
+
+    They go to a model whose agent takes no answers from a hook; `opening` tells it what follows.
+    Raises QuestionError for an input without questions.
+    """
+    questions = read_questions(tool_input)
+    fields = tool_input if isinstance(tool_input, dict) else {}
+    answers, annotations = object_at(fields, "answers"), object_at(fields, "annotations")
+    lines, answered = [], False
+    for question in questions:
+        answer = answers.get(question.text)
+        note = text_at(object_at(annotations, question.text), "notes")
+        answer_text = literal(answer) if isinstance(answer, str) else "(not answered)"
+        lines.append(f"{literal(question.text)} = {answer_text}")
+        lines += [f"  note: {literal(note)}"] if note else []
+        answered = answered or isinstance(answer, str) or bool(note)
+    return "\n".join([opening, *lines]) if answered else ""

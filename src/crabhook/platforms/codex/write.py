@@ -10,8 +10,7 @@ from collections.abc import Mapping
 from crabhook.model.decision import Beside, Choices, Decision, Reply, Verdict
 from crabhook.model.errors import DecisionError, QuestionError
 from crabhook.model.event import Event
-from crabhook.model.jsontext import Value, canonical, literal, object_at, text_at
-from crabhook.model.question import read_questions
+from crabhook.model.jsontext import Value, canonical
 from crabhook.platforms import common
 from crabhook.platforms.codex import events
 from crabhook.platforms.event_table import Also
@@ -26,22 +25,8 @@ _TAKEN = (
 
 
 def stated(tool_input: Value) -> str:
-    """Return in words the answers that `merge_answers` has set in an input; empty if none.
-
-    Raises QuestionError for an input without questions.
-    """
-    questions = read_questions(tool_input)
-    fields = tool_input if isinstance(tool_input, dict) else {}
-    answers, annotations = object_at(fields, "answers"), object_at(fields, "annotations")
-    lines, answered = [], False
-    for question in questions:
-        answer = answers.get(question.text)
-        note = text_at(object_at(annotations, question.text), "notes")
-        answer_text = literal(answer) if isinstance(answer, str) else "(not answered)"
-        lines.append(f"{literal(question.text)} = {answer_text}")
-        lines += [f"  note: {literal(note)}"] if note else []
-        answered = answered or isinstance(answer, str) or bool(note)
-    return "\n".join([_TAKEN, *lines]) if answered else ""
+    """Return in words the answers that `merge_answers` has set in an input; empty if none."""
+    return common.stated(tool_input, _TAKEN)
 
 
 def readable(text: str) -> str:
