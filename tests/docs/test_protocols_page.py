@@ -10,10 +10,16 @@ from crabhook.platforms.claude import events as claude
 from crabhook.platforms.codex import events as codex
 from crabhook.platforms.event_table import Held
 from crabhook.platforms.gemini import events as gemini
+from crabhook.platforms.qwen import events as qwen
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "protocols.md"
 TABLE = "| event | waits | can be told | beside it | closes |"
-PLATFORMS: dict[str, Any] = {"What crabhook answers": claude, "Gemini CLI": gemini, "Codex": codex}
+PLATFORMS: dict[str, Any] = {
+    "What crabhook answers": claude,
+    "Gemini CLI": gemini,
+    "Codex": codex,
+    "Qwen Code": qwen,
+}
 """The beginning of each platform's heading, and the code's own table."""
 
 WAITS = {

@@ -30,6 +30,7 @@ KNOWN = {
     "claude": Agent("@anthropic-ai/claude-code", "@anthropic-ai/claude-code-*/claude"),
     "gemini": Agent("@google/gemini-cli", "@google/gemini-cli/bundle/gemini.js"),
     "codex": Agent("@openai/codex", "@openai/codex-*/vendor/*/bin/codex"),
+    "qwen": Agent("@qwen-code/qwen-code", "@qwen-code/qwen-code/cli-entry.js"),
 }
 
 

@@ -1,8 +1,9 @@
 """Recent events and decisions, as far as later events of the same call need them.
 
 Two things follow a decided call. When Claude Code asks about a decided PreToolUse again through
-PermissionRequest, the operator is not asked twice; nor after a timeout of the first. And where the
-answered leg could not give the operator's note to the model, the call's result carries the note.
+PermissionRequest, the operator is not asked twice; nor after a timeout of the first. Qwen Code
+sends the two the other way round. And where the answered leg could not give the operator's note to
+the model, the call's result carries the note.
 
 An agent tells each of its hooks of the end of a turn, at once and in the same words. The second
 message is a duplicate: it ends no card, and gets the same order as the first.
@@ -129,7 +130,7 @@ class RecentDecisions:
         return f"<RecentDecisions answers={len(self._answers)} notes={len(self._notes)}>"
 
     def remember_answer(self, event: Event, decided: Decided | None, now: float) -> None:
-        """Keep a decision on PreToolUse, for the PermissionRequest that may follow.
+        """Keep a decision on a call's first event, for the second that may follow.
 
         None records that nobody decided. It is no answer, but a reason not to give this call the
         answer of another call that looks the same.

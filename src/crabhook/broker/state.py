@@ -258,10 +258,21 @@ class BrokerState:
         ]
 
     def remember_answer(self, card: Card, decided: Decided | None) -> None:
-        """Keep the decision for a PermissionRequest of the same call that may follow."""
-        if self.is_part(card.event):
+        """Keep the decision for the second event of the same call, which may follow.
+
+        That is PermissionRequest, or PreToolUse where an agent asks its user first: there nothing
+        follows a denial.
+        """
+        if self.is_part(card.event) or not card.event.tool:
             return
-        if card.event.tool and all(leg.event.name != "PermissionRequest" for leg in card.requests):
+        asks_first = self.platforms[card.event.platform].asks_first
+        if asks_first and decided is not None and decided.decision.verdict is Verdict.DENY:
+            return
+        second = Phase.BEFORE if asks_first else Phase.ASKING
+        if all(
+            self.platforms[leg.event.platform].phase(leg.event) is not second
+            for leg in card.requests
+        ):
             self.recent.remember_answer(card.event, decided, self.now)
 
     def turned_away(self, event: Event, refusal: Refusal) -> list[Effect]:

@@ -152,7 +152,7 @@ class Case:
     def patience(self, entry: HookEntry) -> float:
         """Return how many seconds the agent waits for this hook."""
         protocol = self.agent.protocol
-        return protocol.timeout if entry.timeout is None else entry.timeout * protocol.unit
+        return protocol.timeout if entry.timeout is None else protocol.seconds(entry.timeout)
 
     def reinstalling(self, entry: HookEntry, **changes: str | int) -> str:
         """Return the command that installs as an entry was, but for changes of an Installation."""

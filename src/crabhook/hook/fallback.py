@@ -110,7 +110,8 @@ _CODEX = {
     if case[0] == "deny" and case[1] != _LINE_OF_A_SKILL
 }
 
-_WORDS = {"claude": _CLAUDE, "gemini": _GEMINI, "codex": _CODEX}
+# Qwen Code takes the same denials; told to ask, a run without a screen denies there.
+_WORDS = {"claude": _CLAUDE, "gemini": _GEMINI, "codex": _CODEX, "qwen": _CODEX}
 
 # What is printed to say nothing: Gemini CLI reads standard error where nothing else is there.
 _SILENCE = {"gemini": "{}\n"}

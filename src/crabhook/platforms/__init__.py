@@ -16,6 +16,7 @@ AGENTS: dict[str, str] = {
         "claude",
         "gemini",
         "codex",
+        "qwen",
     )
 }
 """Each agent by the name of its platform, and the package whose PLATFORM it is."""

@@ -69,6 +69,13 @@ class Protocol:
     goes_on: frozenset[int] | None = None
     heeds_silence: bool = True
     any_output: bool = False
+    milliseconds_from: float | None = None
+
+    def seconds(self, timeout: float) -> float:
+        """Return a registered timeout in seconds."""
+        if self.milliseconds_from is not None and timeout >= self.milliseconds_from:
+            return timeout / 1000
+        return timeout * self.unit
 
 
 _MATCHERS = {"tool": ANY, "free": FREE}

@@ -69,6 +69,7 @@ class Platform:
     a decision does not have. `compared`: the parts of a call's input, by name, that must be the
     same when it runs; None for all of it. `by_person`: whether a person wrote a prompt, not the
     agent's own program. `part_of`: the id of the call that an event is about a part of.
+    `asks_first`: whether it asks its user about a call before the event that comes with each call.
     """
 
     name: str
@@ -88,6 +89,7 @@ class Platform:
     compared: Callable[[ToolCall], Mapping[str, Value] | None] = lambda _: None
     by_person: Callable[[Event], bool] = lambda _: True
     part_of: Callable[[Event], str] = lambda _: ""
+    asks_first: bool = False
 
     def holdable(self) -> Sequence[str]:
         """Return the names of the events that an operator may ask to hold."""

@@ -17,6 +17,7 @@ PAGES = {
     "claude": (DOCS / "reference" / "protocols.md", "Claude Code"),
     "gemini": (DOCS / "how-to" / "gemini.md", "Gemini CLI"),
     "codex": (DOCS / "how-to" / "codex.md", "Codex CLI"),
+    "qwen": (DOCS / "how-to" / "qwen.md", "Qwen Code"),
 }
 """Each agent's page, and the agent's name there."""
 

@@ -1,7 +1,6 @@
 """Each agent's model says the same in its own words; real agents take them in tests/e2e.
 
-The dialects are those of crabhook.doctor.live.claude, crabhook.doctor.live.gemini and
-crabhook.doctor.live.codex.
+The dialects are the `scripted_session.py` of each agent's folder.
 """
 
 import json
@@ -17,16 +16,19 @@ PATHS = {
     "claude": "/v1/messages",
     "gemini": "/v1beta/models/m:generateContent",
     "codex": "/v1/responses",
+    "qwen": "/v1/chat/completions",
 }
 STREAMED = {
     "claude": ("/v1/messages", {"stream": True}),
     "gemini": ("/v1beta/models/m:streamGenerateContent", {}),
     "codex": ("/v1/responses", {}),
+    "qwen": ("/v1/chat/completions", {"stream": True}),
 }
 MANY: dict[str, Any] = {
     "claude": {"tools": [{}] * 9},
     "gemini": {"tools": [{"functionDeclarations": [{}] * 9}]},
     "codex": {"tools": [{}] * 9},
+    "qwen": {"tools": [{}] * 9},
 }
 TOLD: dict[str, Any] = {
     "claude": {
@@ -42,6 +44,9 @@ TOLD: dict[str, Any] = {
         ]
     },
     "codex": {"input": [{"type": "message"}, {"type": "function_call_output", "output": "why"}]},
+    "qwen": {
+        "messages": [{"role": "user", "content": "hello"}, {"role": "tool", "content": "why"}]
+    },
 }
 
 

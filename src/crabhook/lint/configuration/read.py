@@ -200,7 +200,7 @@ class Handler:
     def seconds(self, protocol: Protocol) -> float:
         """Return how long it may take before the agent goes on without it."""
         if self.timeout is not None:
-            return self.timeout * protocol.unit
+            return protocol.seconds(self.timeout)
         event = protocol.events.get(self.event)
         return event.timeout if event is not None and event.timeout else protocol.timeout
 

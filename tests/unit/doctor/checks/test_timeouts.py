@@ -10,6 +10,7 @@ FILES = {
     "claude": (".claude/settings.json", "PreToolUse", 120),
     "gemini": (".gemini/settings.json", "BeforeTool", 120_000),
     "codex": (".codex/hooks.json", "PreToolUse", 120),
+    "qwen": (".qwen/settings.json", "PreToolUse", 120_000),
 }
 
 

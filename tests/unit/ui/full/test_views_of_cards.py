@@ -151,10 +151,10 @@ def test_every_text_of_every_real_event_is_shown(path: Path) -> None:
     sitting = at_the_card(event, path.parent.name)
     if sitting.screen.card is None:
         held = PLATFORMS[path.parent.name].held(sitting.desk.feed()[-1].event, Stance.GATE)
-        assert held is Held.NEVER  # it is only observed, and no card
+        assert held in (Held.NEVER, Held.BY_RULE)  # it is only observed, and no card
         return
     everything = everything_page(card_document(sitting.card))
-    text = "".join(rows(everything, Sheet(2000, safe), most=1000))
+    text = "".join(rows(everything, Sheet(2000, safe), most=1000)).replace("**", "")
     labels = {"query", "pattern", "url", "plan_filename", "dir_path"}
     shown_elsewhere = labels | {event["hook_event_name"], event.get("tool_name")}
     missing = [

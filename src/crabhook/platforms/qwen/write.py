@@ -1,0 +1,174 @@
+"""What an event of Qwen Code can be told, and its JSON.
+
+Four of its habits let a call run, and none of them can be met from here. An input changed on
+PreToolUse is ignored, so such an allow is a denial. Exit code 2 without words denies nothing, so a
+reply is always JSON with exit code 0, and a denial always has a reason. PermissionRequest comes
+first, so only it grants. `settings.py` sees to the fourth, the timeouts.
+"""
+
+from dataclasses import replace
+
+from crabhook.model.decision import Beside, Choices, Decision, Reply, Verdict
+from crabhook.model.errors import DecisionError, QuestionError
+from crabhook.model.event import Event
+from crabhook.model.jsontext import canonical
+from crabhook.platforms import common
+from crabhook.platforms.event_table import Also, Phase
+from crabhook.platforms.qwen import events
+from crabhook.platforms.qwen.events import Way
+
+_UNSAID = "The crabhook operator denied this."
+_CHANGED = (
+    "The crabhook operator allowed this with another input, which Qwen Code cannot run here. "
+    "Call the tool anew."
+)
+_TAKEN = (
+    "This is no refusal: the person answered at another terminal, so the questions are not shown "
+    "here. Go on with these answers and do not ask again."
+)
+
+
+_NO_OPINION = frozenset({Verdict.PASS, Verdict.DEFER})
+
+
+def choices(event: Event) -> Choices:
+    """Return the verdicts the event takes, and what may go with them.
+
+    No hook approves a plan. Before a call its dialog, if any, is over: no opinion lets it run.
+    """
+    row = events.EVENTS[event.name]
+    is_request = row.phase is Phase.ASKING and event.tool is not None
+    is_call = row.phase is Phase.BEFORE and event.tool is not None
+    by_mode = common.runs(event, row, (), events.QUESTION_TOOL)
+    offered = common.offering(
+        row,
+        # A note reaches the model on this event, or with the result of its call.
+        (Beside.NOTE, Also.CONTEXT in row.also or ((is_request or is_call) and not _asks(event))),
+        (Beside.INPUT, is_request and not event.calls(events.PLAN_TOOL)),
+        (Beside.RULE, (is_request or is_call) and not _asks(event)),
+        runs=_NO_OPINION | by_mode if is_call and not _asks(event) else by_mode,
+    )
+    if is_request and event.calls(events.PLAN_TOOL):
+        return replace(offered, verdicts=offered.verdicts - {Verdict.ALLOW})
+    return offered
+
+
+_asks = events.asks
+_DIALOG_WAITS = "Qwen Code shows its own dialog only when this is passed or handed back."
+_ANSWERED_BY_REFUSAL = (
+    "Qwen Code takes no answers from a hook: yours reach the model as a refusal that states them. "
+    "Handed back, the questions are asked at the agent."
+)
+_PLAN_APPROVED_THERE = (
+    "A plan is approved in Qwen Code's own dialog alone, which opens when this is handed back; a "
+    "denial takes your changes to the model."
+)
+_INPUT_STAYS = (
+    "The input cannot be changed here, as Qwen Code would run the original: deny it, saying what "
+    "to do instead."
+)
+
+
+def limits(event: Event) -> tuple[str, ...]:
+    """Return what a decision on the event will not bring about, a sentence each."""
+    match events.EVENTS[event.name].phase:
+        case Phase.ASKING if event.calls(events.QUESTION_TOOL):
+            return (_ANSWERED_BY_REFUSAL,)
+        case Phase.ASKING if event.calls(events.PLAN_TOOL):
+            return (_PLAN_APPROVED_THERE,)
+        case Phase.ASKING:
+            return (_DIALOG_WAITS,)
+        case Phase.BEFORE:
+            return (_INPUT_STAYS,)
+        case _:
+            return ()
+
+
+_LIMITS: common.Limits = common.LIMITS | {
+    "content": ((), "takes no form's values"),
+    "updated_input": (
+        common.ALLOWS,
+        "takes no changed input: only the allow of a PermissionRequest does",
+    ),
+}
+
+
+def check(event: Event, decision: Decision) -> None:
+    """Raise DecisionError, saying why, if the event cannot carry the decision."""
+    who, offered = f"Qwen Code's {event.name}", choices(event)
+    common.check_verdict(who, decision.verdict, offered, events.EVENTS[event.name].verdicts)
+    common.check_reason(decision)
+    common.check_parts(who, decision, offered, _LIMITS)
+    common.check_json("changed input", decision.updated_input)
+    is_answer = event.calls(events.QUESTION_TOOL) and decision.verdict is Verdict.ALLOW
+    if is_answer and events.EVENTS[event.name].phase is Phase.ASKING:
+        _check_answers(decision)
+
+
+def _check_answers(decision: Decision) -> None:
+    """Refuse an allow of questions that has no answers: it would change nothing."""
+    try:
+        answers = _answers(decision)
+    except QuestionError as error:
+        raise DecisionError(f"the questions must be sent back with their answers: {error}") from (
+            error
+        )
+    if not answers:
+        raise DecisionError("answer the questions, or hand them back to the agent's own dialog")
+
+
+def write(event: Event, decision: Decision) -> Reply:
+    """Return the reply that tells Qwen Code the decision; no opinion is silence."""
+    row, words = events.EVENTS[event.name], common.ReplyDraft()
+    match row.verdicts.get(decision.verdict, Way.SILENCE):
+        case Way.PERMISSION:
+            _deny_call(words, decision.reason)
+        case Way.DECISION:
+            _decide_request(words, event, decision)
+        case Way.BLOCK:
+            words.top |= {"decision": "block", "reason": _said(decision.reason)}
+        case Way.SILENCE if row.phase is Phase.BEFORE and _is_changed(event, decision):
+            _deny_call(words, _CHANGED)
+        case Way.SILENCE:
+            pass
+    if decision.note and Also.CONTEXT in row.also:
+        words.specific["additionalContext"] = decision.note
+    return words.reply(event)
+
+
+def _deny_call(words: common.ReplyDraft, reason: str) -> None:
+    words.specific["permissionDecision"] = "deny"
+    words.specific["permissionDecisionReason"] = _said(reason)
+
+
+def _decide_request(words: common.ReplyDraft, event: Event, decision: Decision) -> None:
+    """Write the decision about a request; silence opens the agent's own dialog."""
+    if decision.verdict is Verdict.DENY:
+        words.specific["decision"] = {"behavior": "deny", "message": _said(decision.reason)}
+    elif not _asks(event):
+        changed = decision.updated_input if _is_changed(event, decision) else None
+        edit: common.Body = {} if changed is None else {"updatedInput": dict(changed)}
+        words.specific["decision"] = {"behavior": "allow", **edit}
+    elif event.calls(events.QUESTION_TOOL) and (answers := _answers(decision)):
+        message = "\n".join(filter(None, (answers, decision.note)))
+        words.specific["decision"] = {"behavior": "deny", "message": message}
+
+
+def _answers(decision: Decision) -> str:
+    """Return the answers of an allowed question in words; empty if there are none."""
+    if decision.updated_input is None:
+        return ""
+    return common.stated(dict(decision.updated_input), _TAKEN)
+
+
+def _is_changed(event: Event, decision: Decision) -> bool:
+    """Whether an allow is for another input than the event's."""
+    if decision.verdict is not Verdict.ALLOW or decision.updated_input is None:
+        return False
+    asked = event.tool.input if event.tool else None
+    return canonical(dict(decision.updated_input)) != canonical(asked)
+
+
+def _said(reason: str) -> str:
+    """Return the reason, or words in its place."""
+    return reason if reason.strip() else _UNSAID
