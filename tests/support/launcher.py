@@ -21,6 +21,7 @@ from tests.support.codex_model import CodexHandler
 from tests.support.gemini_model import GeminiHandler
 from tests.support.isolation import raise_loopback
 from tests.support.passage import inside
+from tests.support.qwen_model import QwenHandler
 from tests.support.scripted_model import ModelHandler, ModelServer, Playback
 from tests.support.turns import Script
 
@@ -28,6 +29,7 @@ APIS = {
     "claude": ("ANTHROPIC_BASE_URL", ModelHandler),
     "codex": ("SCRIPTED_MODEL", CodexHandler),
     "gemini": ("GOOGLE_GEMINI_BASE_URL", GeminiHandler),
+    "qwen": ("OPENAI_BASE_URL", QwenHandler),
 }
 """Each way to speak to a model: the variable that says where it is, and who answers there."""
 
