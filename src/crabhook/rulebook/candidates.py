@@ -18,7 +18,8 @@ from crabhook.policy.protected import Protected
 from crabhook.policy.rule import Rule, RuleScope, RuleVerdict
 from crabhook.policy.rule_index import Placed, RuleIndex, keys_of
 from crabhook.rulebook.history import PastCall, holds_a_stand_in, recalled
-from crabhook.rulebook.rulings import PolicyFor, ProjectPolicy
+from crabhook.rulebook.project_policy import ProjectPolicy
+from crabhook.rulebook.rulings import PolicyFor
 
 _LOG = logging.getLogger(__name__)
 

@@ -20,7 +20,7 @@ from crabhook.policy.evaluate import Policy
 from crabhook.policy.paths import expand_home
 from crabhook.policy.protected import Protected
 from crabhook.policy.rule import FailedTest, Rule, RuleSet, RuleTest, Ruling, Trust
-from crabhook.rulebook.rulings import ProjectPolicy
+from crabhook.rulebook.project_policy import ProjectPolicy
 from crabhook.rulebook.typed_call import event_of
 
 TEST_PROJECT = "~/project-of-tests"

@@ -12,9 +12,10 @@ from crabhook.datatypes import Bounded, frozen
 from crabhook.model.event import Event, ToolCall
 from crabhook.model.jsontext import compact
 from crabhook.policy.context import Below, Context, Wanted
-from crabhook.policy.rule import RuleVerdict, Ruling
+from crabhook.policy.rule import Ruling
 from crabhook.rulebook.context import DirectoryLookups, Projects, context_here, real_path
 from crabhook.rulebook.files import RuleFiles
+from crabhook.rulebook.project_policy import ProjectPolicy
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,22 +24,6 @@ if TYPE_CHECKING:
     from crabhook.policy.protected import Protected
 
 _LOG = logging.getLogger(__name__)
-
-
-@frozen
-class ProjectPolicy:
-    """The rules of a project, and what a ruling about calls there needs to know."""
-
-    policy: "Policy"
-    context: Context
-
-    def ruling(self, event: Event) -> Ruling:
-        """Return what the rules say of a call; a fault in judging is a question to a person."""
-        try:
-            return self.policy.examine(event, self.context)
-        except Exception:  # noqa: BLE001 - as where calls are judged when they come
-            _LOG.debug("the rules could not be asked about %s", event.name, exc_info=True)
-            return Ruling(RuleVerdict.ASK_OPERATOR, None, "the rules could not be asked: a fault")
 
 
 RULINGS_KEPT = 64  # some 60 objects and 18 kB each: what comes again soon is enough

@@ -6,7 +6,8 @@ from crabhook.policy.evaluate import Policy
 from crabhook.policy.protected import Protected
 from crabhook.policy.rule import Rule, RuleSet, RuleVerdict
 from crabhook.rulebook.history import PastCall
-from crabhook.rulebook.rulings import PolicyFor, ProjectPolicy
+from crabhook.rulebook.project_policy import ProjectPolicy
+from crabhook.rulebook.rulings import PolicyFor
 from crabhook.store.actors import actor_in
 from tests.unit.policy.law import HOME, NOW, PROJECT
 
