@@ -75,8 +75,12 @@ class Qwen(Installed):
 
     @property
     def environment(self) -> dict[str, str]:
-        """What every program of this home runs in, `crabhook install` too."""
-        return ENVIRONMENT | {"HOME": str(self.home), "PATH": os.environ["PATH"]}
+        """What every program of this home runs in, `crabhook install` too.
+
+        Qwen Code leaves the folder of its sockets behind, so it is one of the test's.
+        """
+        own = {"HOME": str(self.home), "TMPDIR": str(self.folder), "PATH": os.environ["PATH"]}
+        return ENVIRONMENT | own
 
     def install(self, server: str, *options: str) -> None:
         """Install our hooks into the settings, as their user would."""
