@@ -122,6 +122,7 @@ async def test_the_cookie_that_another_port_gets_opens_nothing(
     sent = device.sends("/do")
     await device.tap(device.row("npm test"), "allow")
     assert hook.finish().output["hookSpecificOutput"]["permissionDecision"] == "allow"
+    await expect(device.row("npm test")).to_have_count(0)
     (posted,) = map(json.loads, sent)
     page, got = await hostile(device, ELSEWHERE[1])
     await page.reload()

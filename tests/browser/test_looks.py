@@ -148,9 +148,11 @@ async def test_keys_alone_lead_through_the_desk(house: WebHouse, phone: MakePhon
     allow = device.at("article").locator("button[data-act=allow]")
     await expect(allow).to_be_enabled()
     await tab_to(allow)
+    await expect(allow).to_be_enabled()  # where going there moved it
     await keys.press("Enter")
     assert hook.finish().output["hookSpecificOutput"]["permissionDecision"] == "allow"
     await tab_to(device.row("git push --force").locator("a.open"))
+    await expect(device.row("git push --force").locator("[data-act=allow]")).to_be_enabled()
     await keys.press("a")
     yes = device.at("#second-yes")
     await expect(yes).to_be_enabled()

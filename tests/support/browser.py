@@ -158,7 +158,10 @@ class Phone:
 
     async def tap(self, holder: Locator, act: str) -> None:
         """Tap the button of an act once it acts."""
-        await holder.locator(f"button.act[data-act={act}]:visible").first.tap()
+        button = holder.locator(f"button.act[data-act={act}]:visible").first
+        # A button below the fold is never armed, and a tap waits for that first.
+        await button.evaluate("node => node.scrollIntoView({block: 'center', behavior: 'instant'})")
+        await button.tap()
 
     async def reads(self, card: Locator) -> None:
         """Go through a whole request, by the button that leads on."""

@@ -40,9 +40,13 @@ class WebHouse:
     `home` is the server's, where it is an agent's own: plans are read there.
     """
 
-    def __init__(self, home: Path | None = None) -> None:
+    def __init__(self, home: Path | None = None, settings: str = "") -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="crabhook-web-", dir="/tmp"))
         self.home = home or self.folder
+        if settings:
+            file = self.home / ".config" / "crabhook" / "settings.toml"
+            file.parent.mkdir(parents=True)
+            file.write_text(settings, encoding="utf-8")
         self.port = free_port()
         self.origin = f"http://{HOST}:{self.port}"
         self.key = Authenticator(rp=HOST, origin=self.origin)
