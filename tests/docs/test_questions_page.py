@@ -137,6 +137,6 @@ def test_the_commands_run_in_the_pages_order() -> None:
 
 
 def test_every_question_of_the_list_has_its_answer_below() -> None:
-    listed = re.findall(r"^- \[(.*?)\]", TEXT, re.MULTILINE)
+    listed = re.findall(r"^- \[(.*?)\]\(#", TEXT, re.MULTILINE)
     assert len(listed) == 12
     assert listed == re.findall(r"^## (.*)$", TEXT, re.MULTILINE)
