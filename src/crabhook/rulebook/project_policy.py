@@ -1,4 +1,4 @@
-"""The rules of a project as they judge a call there, whatever becomes of the judging."""
+"""The rules of a project as they judge a call there; a fault in judging asks a person."""
 
 import logging
 from typing import TYPE_CHECKING

@@ -141,7 +141,7 @@ def held(event: Event, stance: Stance) -> Held:
 
 
 def by_person(event: Event) -> bool:
-    """Whether a person wrote a prompt: after each batch of results an empty one is sent."""
+    """Whether a person wrote a prompt: Qwen Code sends an empty prompt after each batch."""
     return bool(event.text("prompt"))
 
 
