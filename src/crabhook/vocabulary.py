@@ -14,19 +14,21 @@ class Vocabulary:
     """The tools of all agents, and their files and programs.
 
     `aliases`: agents' names for Claude Code's tools. `titles`: the agents' full names. `owners`:
-    the agent of each name. `parts`: the events about a part of a call. `questions` and `plans`:
-    tools that ask a person, or present a plan. `path_keys`: the input with a tool's path.
+    the agents that have a tool of each name. `parts`: the events about a part of a call.
+    `questions` and `plans`: tools that ask a person, or present a plan. `path_keys`: the input with
+    a tool's path, by the tool and then by the agent. Agents differ in the inputs of tools with one
+    name.
     `loosening`: inputs that ask for more than the sandbox. `settings`, `credentials`: path
     patterns; `commands` change the settings. `programs` start the agents.
     """
 
     aliases: Mapping[str, str]
     titles: Mapping[str, str]
-    owners: Mapping[str, str]
+    owners: Mapping[str, tuple[str, ...]]
     parts: frozenset[str]
     questions: frozenset[str]
     plans: frozenset[str]
-    path_keys: Mapping[str, str]
+    path_keys: Mapping[str, Mapping[str, str]]
     loosening: frozenset[str]
     settings: tuple[str, ...]
     credentials: tuple[str, ...]
@@ -42,7 +44,11 @@ def vocabulary() -> Vocabulary:
     return Vocabulary(
         aliases={own: name for tools_of in tools for own, name in tools_of.aliases.items()},
         titles={platform.name: platform.title for platform in platforms},
-        owners={own: platform.name for platform in platforms for own in platform.tools.aliases},
+        owners={
+            own: tuple(agent.name for agent in platforms if own in agent.tools.aliases)
+            for platform in platforms
+            for own in platform.tools.aliases
+        },
         parts=frozenset(
             name
             for platform in platforms
@@ -51,7 +57,15 @@ def vocabulary() -> Vocabulary:
         ),
         questions=frozenset[str]().union(*(tools_of.questions for tools_of in tools)),
         plans=frozenset[str]().union(*(tools_of.plans for tools_of in tools)),
-        path_keys={tool: key for tools_of in tools for tool, key in tools_of.path_keys.items()},
+        path_keys={
+            tool: {
+                agent.name: agent.tools.path_keys[tool]
+                for agent in platforms
+                if tool in agent.tools.path_keys
+            }
+            for tools_of in tools
+            for tool in tools_of.path_keys
+        },
         loosening=frozenset[str]().union(*(tools_of.loosening for tools_of in tools)),
         settings=tuple(path for tools_of in tools for path in tools_of.settings.split()),
         credentials=tuple(path for tools_of in tools for path in tools_of.credentials.split()),
@@ -60,9 +74,22 @@ def vocabulary() -> Vocabulary:
     )
 
 
-def folder_keys(agent: str) -> tuple[str, ...]:
-    """Return the inputs that say where a command of an agent runs."""
-    return PLATFORMS[agent].tools.folder_keys if agent in PLATFORMS else ()
+def folder_keys(tool: str, agent: str) -> tuple[str, ...]:
+    """Return the inputs that say where a command of an agent's tool runs.
+
+    The tool's own name tells the agent, where only other agents have such a tool; where several of
+    them have it, each of their inputs counts.
+    """
+    owners = vocabulary().owners.get(tool, ())
+    agents = (agent,) if agent in owners or not owners else owners
+    known = (PLATFORMS[name] for name in agents if name in PLATFORMS)
+    return tuple(dict.fromkeys(key for platform in known for key in platform.tools.folder_keys))
+
+
+def path_key(tool: str, agent: str) -> str:
+    """Return the input that holds a path, of an agent's tool or of another agent's of its name."""
+    keys = vocabulary().path_keys.get(tool, {})
+    return keys.get(agent) or next(iter(keys.values()), "")
 
 
 def plan_folder(event: Event) -> str:

@@ -66,7 +66,7 @@ def test_the_full_screen_shows_at_once_what_the_other_terminal_said(home: Path) 
         away(shell, WRONG)
         shell.wait_for("That is not it (2 more)")
         shell.key("C-c")
-        shell.wait_for("ended; nothing more was changed")  # until then what is typed is dropped
+        shell.wait_for("ended: nothing more was changed")  # until then what is typed is dropped
         assert "1 waiting" in screen.screen()
         assert "AWAY" not in screen.screen()
 

@@ -230,7 +230,7 @@ class PageSide:
         invitation = _invitation_in(self._folder)
         if invitation is not None:
             offer = _offer_in(self._folder, invitation.id)
-            if hmac.compare_digest(_digest(shown), invitation.shown_sha256):
+            if hmac.compare_digest(_digest(shown).encode(), invitation.shown_sha256.encode()):
                 return invitation, offer
             # Beyond the bound nothing is written: a stranger shall not keep the disk busy.
             if now < invitation.until and offer.wrong < TRIES:

@@ -109,7 +109,9 @@ def test_install_is_read_in_whole_words_on_a_narrow_terminal() -> None:
         environment["XDG_RUNTIME_DIR"] = str(home)
         for _ in range(2):
             printed = subprocess.check_output(install, env=environment, text=True, timeout=60)
-        with Terminal(install, environment, columns=60) as person:
+        # Where a program has ended, tmux says so and moves the first line out of the screen.
+        stays = ["sh", "-c", f"{CRABHOOK} install claude; read -r _"]
+        with Terminal(stays, environment, columns=60) as person:
             words = printed.split()
             shown = person.wait_for(lambda screen: screen.split()[: len(words)] == words)
         for command in re.findall("`[^`]*`", printed):

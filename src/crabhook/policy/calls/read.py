@@ -16,7 +16,7 @@ from crabhook.policy.calls.shell_call import Call, read_patch, shell_call
 from crabhook.policy.context import Context, GlobError, alternatives
 from crabhook.policy.paths import expand_home, place
 from crabhook.policy.shell.programs import may_read_deep
-from crabhook.vocabulary import folder_keys, vocabulary
+from crabhook.vocabulary import folder_keys, path_key, vocabulary
 
 _ADDRESS = re.compile(r"https?://[^\s\"'<>)\]]+", re.IGNORECASE)
 _HOST = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\]")
@@ -55,7 +55,7 @@ def changed_paths(event: Event) -> tuple[str, ...]:
     ):
         return ()
     if kind is CallKind.EDIT:
-        named: Sequence[Value] = [tool.input.get(vocabulary().path_keys.get(tool.name, ""))]
+        named: Sequence[Value] = [tool.input.get(path_key(tool.name, event.platform))]
     else:
         patches = (tool.input.get(key) for key in parts.PATCH_KEYS)
         text = next((patch for patch in patches if isinstance(patch, str)), "")
@@ -87,7 +87,7 @@ class _Reading:
         self.platform = event.platform
         self.cwd = event.cwd if event.cwd.startswith("/") else context.project or "/"
         self.name = parts.canonical(tool.text)
-        self._own = vocabulary().path_keys.get(tool.text, "")
+        self._own = path_key(tool.text, event.platform)
         self.kind = parts.kind_of(tool.text)
 
     def text(self, *keys: str) -> str:
@@ -149,8 +149,7 @@ def command_line(event: Event, context: Context) -> CommandLine | None:
 
 
 def _command_line(reading: _Reading) -> CommandLine:
-    # The tool's own name tells the agent, if only one agent has such a tool.
-    keys = folder_keys(vocabulary().owners.get(reading.tool.text, reading.platform))
+    keys = folder_keys(reading.tool.text, reading.platform)
     folders = dict.fromkeys(folder for key in keys if (folder := reading.text(key)))
     cwd = posixpath.join(reading.cwd, *list(folders)[:1])
     loosened = any(reading.inputs.get(key) for key in vocabulary().loosening)
