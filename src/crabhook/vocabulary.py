@@ -82,8 +82,8 @@ def folder_keys(tool: str, agent: str) -> tuple[str, ...]:
     """
     owners = vocabulary().owners.get(tool, ())
     agents = (agent,) if agent in owners or not owners else owners
-    known = (PLATFORMS[name] for name in agents if name in PLATFORMS)
-    return tuple(dict.fromkeys(key for platform in known for key in platform.tools.folder_keys))
+    platforms = (PLATFORMS[name] for name in agents if name in PLATFORMS)
+    return tuple(dict.fromkeys(key for platform in platforms for key in platform.tools.folder_keys))
 
 
 def path_key(tool: str, agent: str) -> str:

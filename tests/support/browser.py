@@ -159,8 +159,11 @@ class Phone:
     async def tap(self, holder: Locator, act: str) -> None:
         """Tap the button of an act once it acts."""
         button = holder.locator(f"button.act[data-act={act}]:visible").first
-        # A button below the fold is never armed, and a tap waits for that first.
-        await button.evaluate("node => node.scrollIntoView({block: 'center', behavior: 'instant'})")
+        # A button below the fold is never armed. What came meanwhile may have moved it.
+        centre = "node => node.scrollIntoView({block: 'center', behavior: 'instant'})"
+        await button.evaluate(centre)
+        await expect(button).to_be_enabled(timeout=60_000)
+        await button.evaluate(centre)
         await button.tap()
 
     async def reads(self, card: Locator) -> None:
