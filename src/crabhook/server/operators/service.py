@@ -62,7 +62,6 @@ WITHIN = 60.0  # seconds for a read; a command is done at once
 _DECISIONS = (Decide, DecideWithRule)
 _CHANGED = "what this device may do has changed meanwhile; nothing was done"
 _ID = re.compile(r"[0-9A-Za-z_-]{1,64}")
-_NO_ID = "its id must be 1 to 64 of [0-9A-Za-z_-]"
 
 
 @frozen
@@ -313,13 +312,8 @@ class OperatorService:
     ) -> CommandReply | DeskRefusal:
         """Carry a command out, once; return its outcome. Raises TimeoutError for a long read."""
         caller, command = call.caller, asked.command
-        if not isinstance(command, Ask) and not _ID.fullmatch(command.id):
-            return Malformed(_NO_ID)
-        elsewhere = self._runner.elsewhere
-        if elsewhere and not isinstance(command, AskHistory | AskEntry):
-            return self._stands_by(caller, elsewhere)
-        principal = self._authenticator.admit(caller, *self._needs(command), asked.sent)
-        if isinstance(principal, Forbidden):
+        principal = self._admitted(caller, asked)
+        if isinstance(principal, DeskRefusal):
             return principal
 
         def may_not() -> str:
@@ -343,13 +337,17 @@ class OperatorService:
 
         That is for a skin that holds an answer before it gives it: a wrong proof is told at once.
         """
-        caller, command = call.caller, asked.command
-        if not _ID.fullmatch(command.id):
-            return Malformed(_NO_ID)
-        if elsewhere := self._runner.elsewhere:
-            return self._stands_by(caller, elsewhere)
-        principal = self._authenticator.admit(caller, *self._needs(command), asked.sent)
+        principal = self._admitted(call.caller, asked)
         return principal if isinstance(principal, DeskRefusal) else None
+
+    def _admitted(self, caller: Caller, asked: SubmittedCommand) -> Principal | DeskRefusal:
+        """Return who may have a command carried out here now."""
+        command, elsewhere = asked.command, self._runner.elsewhere
+        if not isinstance(command, Ask) and not _ID.fullmatch(command.id):
+            return Malformed("its id must be 1 to 64 of [0-9A-Za-z_-]")
+        if elsewhere and not isinstance(command, AskHistory | AskEntry):
+            return self._stands_by(caller, elsewhere)
+        return self._authenticator.admit(caller, *self._needs(command), asked.sent)
 
     def _stands_by(self, caller: Caller, elsewhere: Elsewhere) -> DeskRefusal:
         refusal = self._authenticator.admit(caller, Permission.WATCH)

@@ -51,11 +51,6 @@ class Sessions:
         """End a session."""
         self._of.pop(_digest(cookie), None)
 
-    def end_of_passkey(self, passkey: str) -> None:
-        """End every session of a device."""
-        for digest in [key for key, (session, _) in self._of.items() if session.passkey == passkey]:
-            del self._of[digest]
-
     def challenge(self, now: float) -> bytes:
         """Return a challenge to sign in with; nothing is kept of it, so nobody can fill memory."""
         made = round(now * 1000).to_bytes(8, "big") + secrets.token_bytes(8)
