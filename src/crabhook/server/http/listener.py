@@ -19,7 +19,6 @@ from crabhook.model.card import Origin, Stance, number_of
 from crabhook.model.errors import PayloadError
 from crabhook.platforms.claude.write import PATH, STANCE, WAIT, body
 from crabhook.server.address import (
-    GRACE,
     MAX_REQUEST,
     HttpAddress,
     Tls,
@@ -32,10 +31,8 @@ from crabhook.server.grpc.listener import Health
 from crabhook.server.http.bodies import read
 from crabhook.server.http.connections import SERVER, Connections, transport_of
 from crabhook.server.http.listening import (
-    HttpListener,
     ListenerWords,
-    bound_socket,
-    tls_context,
+    serving,
 )
 from crabhook.server.http.middleware import (
     MACHINE,
@@ -202,30 +199,14 @@ async def open_http(
 
     Raises AddressError or PortError.
     """
-    sock = bound_socket(opening.address, _WORDS, opening.tls)
-    try:
-        context = tls_context(opening.tls)
-        middleware = Middleware(
-            HeaderCheck(opening.tokens, opening.names), intake.complain, runner.witness.stranger
-        )
-        middleware.routes = {
-            PATH: Route("POST", HookRoute(intake, middleware.connections).answer),
-            "/healthz": Route("GET", healthz(health or Health(runner)), token=False),
-            **({"/metrics": Route("GET", showing(opening.metrics))} if opening.metrics else {}),
-        }
-        listener = HttpListener(_WORDS, middleware.connections, context)
-        await listener.open(sock)
-    except BaseException:
-        sock.close()
-        raise
-    watching = asyncio.ensure_future(middleware.connections.watch())
-    if watch is not None:
-        watch.add(listener)
-    try:
-        yield HttpAddress(listener.at, tls=context is not None)
-    finally:
-        listener.close()
-        watching.cancel()
-        middleware.connections.pre_shutdown()  # idle connections close at once
-        await middleware.connections.shutdown(GRACE)
-        await listener.wait_closed()
+    middleware = Middleware(
+        HeaderCheck(opening.tokens, opening.names), intake.complain, runner.witness.stranger
+    )
+    connections = middleware.connections
+    middleware.routes = {
+        PATH: Route("POST", HookRoute(intake, connections).answer),
+        "/healthz": Route("GET", healthz(health or Health(runner)), token=False),
+        **({"/metrics": Route("GET", showing(opening.metrics))} if opening.metrics else {}),
+    }
+    async with serving(opening.address, _WORDS, opening.tls, connections, watch) as at:
+        yield at

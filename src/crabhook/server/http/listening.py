@@ -3,18 +3,29 @@
 import asyncio
 import socket
 import ssl
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 from crabhook.datatypes import frozen
 from crabhook.server.address import (
     BACKLOG,
+    GRACE,
     AddressError,
+    HttpAddress,
     PortError,
     TcpAddress,
     Tls,
     parse_address,
 )
 from crabhook.server.http.connections import Connections
-from crabhook.server.watch import AsyncioListener, Heard, heard_at, http_talk, unverified
+from crabhook.server.watch import (
+    AsyncioListener,
+    Heard,
+    ListenerWatch,
+    heard_at,
+    http_talk,
+    unverified,
+)
 
 _HANDSHAKE = 10.0  # seconds for TLS to begin
 
@@ -80,7 +91,40 @@ class HttpListener(AsyncioListener):
         await self.open(sock)
 
 
-def bound_socket(place: str, words: ListenerWords, tls: Tls | None) -> socket.socket:
+@asynccontextmanager
+async def serving(
+    place: str,
+    words: ListenerWords,
+    tls: Tls | None,
+    connections: Connections,
+    watch: ListenerWatch | None,
+) -> AsyncIterator[HttpAddress]:
+    """Listen at HOST:PORT while the context lasts; yields the bound address.
+
+    Raises AddressError or PortError.
+    """
+    sock = _bound(place, words, tls)
+    try:
+        context = _context(tls)
+        listener = HttpListener(words, connections, context)
+        await listener.open(sock)
+    except BaseException:
+        sock.close()
+        raise
+    watching = asyncio.ensure_future(connections.watch())
+    if watch is not None:
+        watch.add(listener)
+    try:
+        yield HttpAddress(listener.at, tls=context is not None)
+    finally:
+        listener.close()
+        watching.cancel()
+        connections.pre_shutdown()  # idle connections close at once
+        await connections.shutdown(GRACE)
+        await listener.wait_closed()
+
+
+def _bound(place: str, words: ListenerWords, tls: Tls | None) -> socket.socket:
     """Return the listening socket at HOST:PORT. Raises AddressError or PortError."""
     address = parse_address(place)
     if not isinstance(address, TcpAddress):
@@ -101,7 +145,7 @@ def bound_socket(place: str, words: ListenerWords, tls: Tls | None) -> socket.so
         raise PortError(f"{words.name} cannot listen on {address}: {error}") from error
 
 
-def tls_context(tls: Tls | None) -> ssl.SSLContext | None:
+def _context(tls: Tls | None) -> ssl.SSLContext | None:
     """Return the server's TLS, None without one.  Raises PortError."""
     if tls is None:
         return None

@@ -5,7 +5,6 @@ open. So the loopback needs the token too. The Host must be our name, since DNS 
 page's name lead here. A request with a browser's headers is refused.
 """
 
-import asyncio
 import logging
 import re
 from collections.abc import Awaitable, Callable, Collection, Mapping
@@ -22,6 +21,7 @@ from crabhook.model.card import number_of
 from crabhook.model.errors import CrabhookError
 from crabhook.server.address import TcpAddress, Tokens
 from crabhook.server.http.connections import SERVER, Connections, transport_of
+from crabhook.server.repeats import Repeats
 
 STATUS: Mapping[Refusal, HTTPStatus] = {
     Refusal.NOT_YOURS: HTTPStatus.CONFLICT,
@@ -167,9 +167,6 @@ def route_of(routes: Mapping[str, Route], request: web.BaseRequest) -> Route:
 
 _LOG = logging.getLogger(__name__)
 
-NOTICE_EVERY = 60.0  # seconds until the same notice is shown again: any program can send requests
-
-
 MACHINE: ContextVar[str] = ContextVar("machine", default="")
 """The machine whose own token the current request shows; empty for none."""
 
@@ -184,7 +181,7 @@ class Middleware:
         self, guard: HeaderCheck, complain: Callable[[str], None], stranger: Callable[[], None]
     ) -> None:
         self._guard, self._complain, self._stranger = guard, complain, stranger
-        self._noticed: dict[str, float] = {}
+        self._noticed = Repeats()
         self.routes: Mapping[str, Route] = {}
         self.connections = Connections(self.answer)
 
@@ -219,16 +216,10 @@ class Middleware:
     def _turned(self, error: TurnedAwayError) -> web.StreamResponse:
         if error.status is HTTPStatus.UNAUTHORIZED:
             self._stranger()
-        if error.notice and self._is_news(error.notice):
+        if error.notice and self._noticed.is_news(error.notice):
             self._complain(error.notice)
         headers = SERVER | error.headers
         response = web.Response(status=error.status, text=f"crabhook: {error}\n", headers=headers)
         if error.ends:
             response.force_close()
         return response
-
-    def _is_news(self, words: str) -> bool:
-        """Whether the operator has not had this notice lately; remember that they have it now."""
-        now = asyncio.get_running_loop().time()
-        self._noticed = {text: at for text, at in self._noticed.items() if now - at < NOTICE_EVERY}
-        return self._noticed.setdefault(words, now) == now

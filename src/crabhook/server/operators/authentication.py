@@ -4,16 +4,17 @@ import secrets
 from collections import Counter
 from collections.abc import Callable, Container, Hashable, Iterator
 from contextlib import contextmanager
-from time import monotonic, time
+from time import time
 from typing import NamedTuple, Protocol
 
-from crabhook.datatypes import Bounded, frozen
+from crabhook.datatypes import frozen
 from crabhook.model.actor import Operator, ShownBy
 from crabhook.model.jsontext import compact
 from crabhook.model.proof import CallProof
 from crabhook.server.core.runner import Runner
 from crabhook.server.metrics.tally import TurnedAway
 from crabhook.server.operators.refusals import Forbidden, NeedsPresence, NoRoom
+from crabhook.server.repeats import Repeats
 from crabhook.team.call_signature import SignedCall, opened_by
 from crabhook.team.membership import (
     ClosedKey,
@@ -27,7 +28,6 @@ from crabhook.team.membership import (
 from crabhook.team.passkeys import Assertion, opened_by_passkey
 
 OF_DEVICE, FROM_ADDRESS = 256, 1024  # open calls at once; many devices may share an address
-REFUSALS_KEPT, RECORDED_EVERY = 64, 60.0  # one of a kind is recorded in so many seconds
 
 _LATEST = 1e11  # seconds that fit the signed bytes
 
@@ -194,7 +194,7 @@ class Authenticator:
     def __init__(self, team: Callable[[], Team | TeamRefusal], runner: Runner) -> None:
         self._team, self.runner = team, runner
         self._open = Counter[tuple[str, Hashable]]()  # calls, by device and by address
-        self._refused: Bounded[str, float] = Bounded(REFUSALS_KEPT)
+        self._refused = Repeats()
         self.challenge = secrets.token_bytes(16)
 
     def identified(
@@ -275,8 +275,7 @@ class Authenticator:
 
     def _report(self, why: TurnedAway, address: str, words: str) -> None:
         self.runner.witness.turned_away(why)
-        if self._refused.get(words, 0.0) <= monotonic():
-            self._refused[words] = monotonic() + RECORDED_EVERY
+        if self._refused.is_news(words):
             text = f"a desk at {address} was refused: {words}"
             self.runner.warn(text, alarm=why is not TurnedAway.RIGHTS)
 

@@ -1,6 +1,5 @@
 """Opens the web desk's port: its own listener, since hooks' doors refuse browsers by law."""
 
-import asyncio
 import gzip
 import logging
 import re
@@ -15,13 +14,14 @@ from aiohttp import web
 
 from crabhook.datatypes import Bounded, frozen
 from crabhook.model.errors import CrabhookError
-from crabhook.server.address import GRACE, HttpAddress, TcpAddress, Tls
+from crabhook.server.address import HttpAddress, TcpAddress, Tls
 from crabhook.server.http.bodies import read
 from crabhook.server.http.connections import Connections, transport_of
-from crabhook.server.http.listening import HttpListener, ListenerWords, bound_socket, tls_context
+from crabhook.server.http.listening import ListenerWords, serving
 from crabhook.server.http.middleware import TurnedAwayError
 from crabhook.server.operators.service import OperatorService
 from crabhook.server.push.push import Push
+from crabhook.server.repeats import Repeats
 from crabhook.server.watch import ListenerWatch
 from crabhook.server.web.face import Asset, Face
 from crabhook.server.web.guard import HEADERS, BrowserGuard
@@ -45,7 +45,6 @@ _LOG = logging.getLogger(__name__)
 WORDS = ListenerWords("the web desk", "browsers", "--web")
 COOKIE = "__Host-crabhook"
 TRIES, WITHIN = 30, 60.0  # to sign in or enrol, from one address, in so many seconds
-NOTICE_EVERY = 60.0  # seconds until the same notice is shown again
 _ADDRESSES = 1024
 _REPORT = 8 << 10  # bytes
 _REPORTS = ("application/csp-report", "application/reports+json", "application/json")
@@ -107,7 +106,7 @@ class WebDesk:
         face, push, self._enrolling = parts
         self._team, self._face, self._complain = team, face, opening.complain
         self._guard, self._sessions, self._tries = BrowserGuard(opening.names), Sessions(), Tries()
-        self._noticed: Bounded[str, float] = Bounded(64)
+        self._noticed = Repeats()
         self.pages = pages = Pages(service, team, face, push)
         notices = Notices(push, pages)
         self._packed: dict[str, bytes] = {}
@@ -141,7 +140,7 @@ class WebDesk:
         try:
             return await self._answer(request)
         except TurnedAwayError as error:
-            if error.notice and self._is_news(error.notice):
+            if error.notice and self._noticed.is_news(error.notice):
                 self._complain(error.notice)
             response = self.pages.answer(error.status, {"why": str(error)})
             if error.ends:
@@ -176,13 +175,6 @@ class WebDesk:
             raise TurnedAwayError(HTTPStatus.UNAUTHORIZED, "sign in first: no session is open here")
         self.connections.known(transport)
         return await route(Visit(request, session, origins))
-
-    def _is_news(self, words: str) -> bool:
-        now = monotonic()
-        if self._noticed.get(words, -NOTICE_EVERY) + NOTICE_EVERY > now:
-            return False
-        self._noticed[words] = now
-        return True
 
     def _session(self, request: web.BaseRequest) -> Session | None:
         cookie = request.cookies.get(COOKIE, "")
@@ -287,7 +279,7 @@ class WebDesk:
         report = await read(request, _REPORT, kinds=_REPORTS)
         _LOG.warning("the web desk's policy stopped something: %r", report[:1000])
         words = "a browser stopped something that the web desk's policy forbids: see the log"
-        if self._is_news(words):
+        if self._noticed.is_news(words):
             self._complain(words)
         return web.Response(status=HTTPStatus.NO_CONTENT, headers=HEADERS)
 
@@ -316,23 +308,6 @@ async def open_web(
 
     Raises AddressError or PortError.
     """
-    sock = bound_socket(opening.address, WORDS, opening.tls)
-    try:
-        context = tls_context(opening.tls)
-        desk = WebDesk(service, team, parts, opening)
-        listener = HttpListener(WORDS, desk.connections, context)
-        await listener.open(sock)
-    except BaseException:
-        sock.close()
-        raise
-    watching = asyncio.ensure_future(desk.connections.watch())
-    if watch is not None:
-        watch.add(listener)
-    try:
-        yield HttpAddress(listener.at, tls=context is not None)
-    finally:
-        listener.close()
-        watching.cancel()
-        desk.connections.pre_shutdown()
-        await desk.connections.shutdown(GRACE)
-        await listener.wait_closed()
+    desk = WebDesk(service, team, parts, opening)
+    async with serving(opening.address, WORDS, opening.tls, desk.connections, watch) as at:
+        yield at

@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 
 from crabhook.model.decision import Decision, Verdict
+from crabhook.server import repeats
 from crabhook.server.address import GRACE, AddressError, PortError, Tls, Tokens
 from crabhook.server.core.anonymous_intake import AnonymousIntake
 from crabhook.server.core.runner import Runner
-from crabhook.server.http import listener, middleware
+from crabhook.server.http import listener
 from crabhook.server.http.connections import SERVER
 from crabhook.server.http.listener import Opening, Page, open_http
 from tests.support.runners import bare_runner
@@ -125,7 +126,7 @@ async def test_the_operator_is_told_the_same_again_after_a_while(
 ) -> None:
     async with standing() as http:
         for every, told in ((60.0, 1), (60.0, 1), (0.0, 2)):
-            monkeypatch.setattr(middleware, "NOTICE_EVERY", every)
+            monkeypatch.setattr(repeats, "EVERY", every)
             client = await http.connect()
             client.send(Authorization=None)
             assert (await client.answer())[0] == 401
