@@ -21,23 +21,19 @@ class TakenBack:
     """The end of an answer that was never given."""
 
 
-TAKEN_BACK = TakenBack()
-
-
 class _HeldAnswer:
-    def __init__(self, give: Callable[[], Awaitable[Given]]) -> None:
-        self._give, self._take_back = give, asyncio.Event()
-        self._begun = False
-        self.task: asyncio.Task[Given | TakenBack] | None = None
+    def __init__(self, seconds: float, give: Callable[[], Awaitable[Given]]) -> None:
+        self._take_back, self._begun = asyncio.Event(), False
+        self.task = asyncio.ensure_future(self._run(seconds, give))
 
-    async def run(self, seconds: float) -> Given | TakenBack:
+    async def _run(self, seconds: float, give: Callable[[], Awaitable[Given]]) -> Given | TakenBack:
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._take_back.wait()
         if self._take_back.is_set():
-            return TAKEN_BACK
+            return TakenBack()
         self._begun = True
-        return await self._give()
+        return await give()
 
     def take_back(self) -> bool:
         if not self._begun:
@@ -54,14 +50,13 @@ class HeldAnswers:
     async def give(
         self, whose: str, id_: str, seconds: float, give: Callable[[], Awaitable[Given]]
     ) -> Given | TakenBack:
-        """Hold an answer, then give it; the same id again waits for the same outcome.
+        """Hold an answer for at most LONGEST seconds, then give it.
 
-        The answer is given also where nobody waits for the outcome any more.
+        The same id again waits for the same outcome. The answer is given also where nobody waits
+        for the outcome any more.
         """
-        held = self._of.get((whose, id_))
-        if held is None or held.task is None:
-            held = self._of[whose, id_] = _HeldAnswer(give)
-            held.task = asyncio.ensure_future(held.run(min(seconds, LONGEST)))
+        if (held := self._of.get((whose, id_))) is None:
+            held = self._of[whose, id_] = _HeldAnswer(seconds, give)
         return await asyncio.shield(held.task)
 
     def take_back(self, whose: str, id_: str) -> bool | None:

@@ -16,12 +16,7 @@ from crabhook.datatypes import Bounded, frozen
 from crabhook.desk.commands import (
     Ask,
     AskContext,
-    AskEntry,
-    AskHistory,
-    AskObjections,
-    AskOffers,
     Claim,
-    Command,
     Decide,
     DecideWithRule,
     Done,
@@ -51,7 +46,7 @@ from crabhook.server.operators.service import (
 from crabhook.server.push.push import Push
 from crabhook.server.web.face import ChangedCard, Face
 from crabhook.server.web.guard import HEADERS
-from crabhook.server.web.held import TAKEN_BACK, Given, HeldAnswers, TakenBack
+from crabhook.server.web.held import LONGEST, Given, HeldAnswers, TakenBack
 from crabhook.server.web.open_page import OpenPage, PageEvent
 from crabhook.server.web.sessions import Session
 from crabhook.team.membership import Principal, Team, TeamRefusal
@@ -105,7 +100,6 @@ class Pages:
         push: Push,
     ) -> None:
         self._service, self._team, self._face, self._push = service, team, face, push
-        self._headers = HEADERS
         self._pages: Bounded[tuple[str, str], OpenPage] = Bounded(PAGES_KEPT)
         self._held = HeldAnswers()
 
@@ -121,7 +115,7 @@ class Pages:
         behind = page.after(request.headers.get("Last-Event-ID", ""))
         response = web.StreamResponse(
             headers={
-                **self._headers,
+                **HEADERS,
                 "Content-Type": "text/event-stream",
                 "X-Accel-Buffering": "no",
             }
@@ -201,9 +195,7 @@ class Pages:
     def _page(self, visit: Visit, name: str) -> OpenPage:
         """Return a page by the name that it gave itself."""
         if not _PAGE.fullmatch(name):
-            raise TurnedAwayError(
-                HTTPStatus.BAD_REQUEST, "a page names itself by 16 letters of hex"
-            )
+            raise _bad("a page names itself by 16 letters of hex")
         key = visit.session.passkey, name
         page = self._pages.get(key) or OpenPage(monotonic)
         self._pages[key] = page
@@ -213,48 +205,40 @@ class Pages:
 
     async def card(self, visit: Visit) -> web.StreamResponse:
         """Send a whole card as it is now, with what its agent last said."""
-        number, page = (
-            self._asked_card(visit),
-            self._page(visit, visit.request.query.get("page", "")),
-        )
+        query = visit.request.query
+        number, page = _card_number(query.get("card", "")), self._page(visit, query.get("page", ""))
         with self._service.open(visit.caller()) as call:
             if not isinstance(call, OpenCall):
                 return self.refusal(call)
             card = await self._service.card(call, number)
             if isinstance(card, refusals.DeskRefusal):
                 return self.refusal(card)
-            await self._read(call, page, AskContext(number))
+            with suppress(TurnedAwayError):  # the card counts, also without these words
+                await self._read(call, page, AskContext(number))
             return self._html(self._whole(card, page))
-
-    def _asked_card(self, visit: Visit) -> int:
-        number = visit.request.query.get("card", "")
-        if not number.isascii() or not number.isdigit() or len(number) > 9:
-            raise TurnedAwayError(HTTPStatus.BAD_REQUEST, "a card has a number")
-        return int(number)
 
     def _whole(self, card: Card, page: OpenPage) -> str:
         return self._face.card(card, page.desk, self._seen)
 
-    async def _read(self, call: OpenCall, page: OpenPage, ask: Ask) -> str:
-        """Have something read into a page's copy of the news; return why it was not."""
+    async def _read(self, call: OpenCall, page: OpenPage, ask: Ask) -> Given:
+        """Have something read into a page's copy of the news."""
         asked = SubmittedCommand(ask, Sent(RPC, b""))
         try:
             reply = await self._service.carry_out(call, asked)
         except TimeoutError:
-            return "this took too long to read: try again"
-        if isinstance(reply, refusals.DeskRefusal):
-            return reply.why
-        if reply.read is not None:
+            why = "this took too long to read: try again"
+            raise TurnedAwayError(HTTPStatus.GATEWAY_TIMEOUT, why) from None
+        if not isinstance(reply, refusals.DeskRefusal) and reply.read is not None:
             page.put(reply.read)
-        return reply.outcome.why
+        return reply
 
     # What a page does.
 
     async def do(self, visit: Visit) -> web.StreamResponse:
         """Carry out a call of a page, which a passkey may have signed; answer with its outcome."""
-        posted = await self._posted(visit, MAX_REQUEST)
-        page = self._page(visit, _text(posted, "page"))
-        text = _text(posted, "call")
+        body = await posted(visit.request, MAX_REQUEST)
+        page = self._page(visit, _text(body, "page"))
+        text = _text(body, "call")
         try:
             raw = text.encode("utf-8")
             page_call = json.loads(text)
@@ -265,7 +249,7 @@ class Pages:
         at = page_call.get("at")
         if not isinstance(at, int | float) or isinstance(at, bool):
             raise _bad("a call says when it was given")
-        asserted = _asserted(posted.get("assertion"), float(at))
+        asserted = _asserted(body.get("assertion"), float(at))
         with self._service.open(visit.caller(asserted)) as call:
             if not isinstance(call, OpenCall):
                 return self.refusal(call)
@@ -285,8 +269,8 @@ class Pages:
             return self.answer(HTTPStatus.UNPROCESSABLE_ENTITY, {"why": str(error)})
         asked = SubmittedCommand(command, Sent(RPC, raw), _hex(page_call.get("seen_sha256")))
         hold = page_call.get("hold", 0)
-        if not isinstance(hold, int | float) or isinstance(hold, bool) or not 0 <= hold <= 10:
-            raise _bad("an answer is held for 0 to 10 seconds")
+        if not isinstance(hold, int | float) or isinstance(hold, bool) or not 0 <= hold <= LONGEST:
+            raise _bad(f"an answer is held for 0 to {LONGEST:g} seconds")
         reply: Given | TakenBack
         if not hold or not isinstance(command, Decide | DecideWithRule):
             reply = await self._service.carry_out(call, asked)
@@ -335,8 +319,8 @@ class Pages:
 
     async def take_back(self, visit: Visit) -> web.StreamResponse:
         """Take an answer back that is still held."""
-        posted = await self._posted(visit)
-        taken = self._held.take_back(visit.session.passkey, _text(posted, "id"))
+        body = await posted(visit.request)
+        taken = self._held.take_back(visit.session.passkey, _text(body, "id"))
         if taken is None:
             return self.answer(HTTPStatus.NOT_FOUND, {"why": "no such answer is held here"})
         if not taken:
@@ -345,7 +329,7 @@ class Pages:
 
     def _outcome(self, reply: Given | TakenBack, page: OpenPage) -> web.StreamResponse:
         """Answer with what became of a command."""
-        if reply is TAKEN_BACK or isinstance(reply, TakenBack):
+        if isinstance(reply, TakenBack):
             return self.answer(HTTPStatus.OK, {"taken_back": True})
         if isinstance(reply, refusals.DeskRefusal):
             return self.refusal(reply)
@@ -369,67 +353,45 @@ class Pages:
 
     async def ask(self, visit: Visit) -> web.StreamResponse:
         """Have something read, and answer with what it changes on the page."""
-        posted = await self._posted(visit, MAX_REQUEST)
-        page = self._page(visit, _text(posted, "page"))
+        body = await posted(visit.request, MAX_REQUEST)
+        page = self._page(visit, _text(body, "page"))
         with self._service.open(visit.caller()) as call:
             if not isinstance(call, OpenCall):
                 return self.refusal(call)
-            command = await self._asking(call, posted, page)
-            if isinstance(command, refusals.DeskRefusal):
-                return self.refusal(command)
-            reply = await self._service.carry_out(call, SubmittedCommand(command, Sent(RPC, b"")))
+            card = await self._card_of(call, body)
+            if isinstance(card, refusals.DeskRefusal):
+                return self.refusal(card)
+            try:
+                command = self._face.command(body, card, page.desk)
+            except CrabhookError as error:
+                return self.answer(HTTPStatus.UNPROCESSABLE_ENTITY, {"why": str(error)})
+            if not isinstance(command, Ask):
+                raise _bad("here a page asks, and does nothing")
+            reply = await self._read(call, page, command)
             if isinstance(reply, refusals.DeskRefusal):
                 return self.refusal(reply)
             if reply.read is None:
                 return self.answer(HTTPStatus.UNPROCESSABLE_ENTITY, {"why": reply.outcome.why})
-            page.put(reply.read)
             put = self._face.changed(reply.read, page.desk, self._seen)
             return self.answer(HTTPStatus.OK, {"put": put})
 
-    async def _asking(
-        self, call: OpenCall, posted: Mapping[str, Any], page: OpenPage
-    ) -> Command | refusals.DeskRefusal:
-        what = _text(posted, "ask")
-        if what == "history":
-            return AskHistory(_number(posted, "before"))
-        if what == "entry":
-            return AskEntry(_number(posted, "entry"))
-        if what == "offers":
-            denies = posted.get("denies") is True
-            return AskOffers(_number(posted, "card"), _number(posted, "entry"), denies)
-        if what == "objections":
-            page_call = posted.get("call")
-            if not isinstance(page_call, dict):
-                raise _bad("the call is no JSON object")
-            card = await self._card_of(call, page_call)
-            if isinstance(card, refusals.DeskRefusal):
-                return card
-            command = self._face.command(page_call, card, page.desk)
-            if not isinstance(command, Decide):
-                raise _bad("only a decision has objections")
-            return AskObjections(command.card, command.decision)
-        raise _bad("there is no such thing to ask for")
-
     async def beat(self, visit: Visit) -> web.StreamResponse:
         """Note whether a page is looked at: then nobody calls its person by a notification."""
-        value, session = await self._posted(visit), visit.session
+        value, session = await posted(visit.request), visit.session
         name = _text(value, "page")
         looks = self._push.looks if value.get("visible") is True else self._push.looks_away
         looks(session.operator, session.passkey, name)
-        return web.Response(status=HTTPStatus.NO_CONTENT, headers=self._headers)
+        return web.Response(status=HTTPStatus.NO_CONTENT, headers=HEADERS)
 
     # Bodies and answers.
 
-    async def _posted(self, visit: Visit, most: int = SMALL) -> Mapping[str, Any]:
-        return await posted(visit.request, most)
-
     def _html(self, text: str) -> web.Response:
-        headers = {**self._headers, "Content-Type": "text/html; charset=utf-8"}
+        headers = {**HEADERS, "Content-Type": "text/html; charset=utf-8"}
         return web.Response(body=text.encode("utf-8", "replace"), headers=headers)
 
     def answer(self, status: HTTPStatus, value: Mapping[str, Any]) -> web.Response:
         """Return an answer in JSON."""
-        headers = {**self._headers, "Content-Type": "application/json"}
+        headers = {**HEADERS, "Content-Type": "application/json"}
         return web.Response(status=status, body=json.dumps(value).encode("ascii"), headers=headers)
 
     def refusal(self, refusal: refusals.DeskRefusal) -> web.Response:
@@ -457,6 +419,12 @@ async def _write(response: web.StreamResponse, event: PageEvent) -> None:
         raise ConnectionAbortedError("the page does not read") from None
 
 
+def _card_number(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or len(text) > 9:
+        raise _bad("a card has a number")
+    return int(text)
+
+
 async def posted(request: web.BaseRequest, most: int = SMALL) -> Mapping[str, Any]:
     """Return what a page posted; raises TurnedAwayError for anything but a JSON object."""
     try:
@@ -476,13 +444,6 @@ def _text(posted: Mapping[str, Any], name: str) -> str:
     value = posted.get(name)
     if not isinstance(value, str):
         raise _bad(f"{name} must be a text")
-    return value
-
-
-def _number(posted: Mapping[str, Any], name: str) -> int:
-    value = posted.get(name, 0)
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 1 << 53:
-        raise _bad(f"{name} must be a number")
     return value
 
 

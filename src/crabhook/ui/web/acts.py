@@ -232,6 +232,8 @@ def turns_round(offer: Offer) -> str:
 
 # What comes back.
 
+_LARGEST_NUMBER = 2**53 - 1  # of JSON, that every browser writes as it is
+
 
 def command_of(call: Mapping[str, Any], card: Card | None, desk: Replica) -> Command:
     """Return the command that a page's call gives; raises CallError.
@@ -313,7 +315,7 @@ class _Posted:
     def number(self, name: str) -> int:
         """Return a number beside the act, 0 where there is none."""
         number = self.fields.get(name) or 0
-        if type(number) is not int or number < 0:
+        if type(number) is not int or not 0 <= number <= _LARGEST_NUMBER:
             raise CallError(f'"{name}" is a number')
         return number
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import aiohttp
 
-from crabhook.desk.commands import BARE_DENIAL, Command, Decide, Steer
+from crabhook.desk.commands import BARE_DENIAL, AskContext, Command, Decide, Steer
 from crabhook.model.actor import Role
 from crabhook.model.card import Card
 from crabhook.model.decision import Decision, Verdict
@@ -63,6 +63,9 @@ class Numbers:
         return f"{card.number} {card.revision} {seen(card).hex()} {around is not None}"
 
     def command(self, told: Mapping[str, Any], card: Card | None, _desk: Replica) -> Command:
+        if "ask" in told:
+            assert card is not None
+            return AskContext(card.number)
         if told["act"] == "note":
             return Steer("s", told["words"], id=told["id"])
         if told["act"] not in ("allow", "deny"):

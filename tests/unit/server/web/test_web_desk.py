@@ -350,6 +350,21 @@ async def test_a_whole_card_comes_with_what_its_agent_said() -> None:
         assert (await page.ask("GET", f"/card?page={page.name}&card=9")).status == 410
 
 
+async def test_what_a_page_asks_for_comes_as_what_it_changes_and_does_nothing() -> None:
+    async with standing() as desk:
+        page = await opened(desk)
+        asked = {"page": page.name, "ask": "context", "card": 1}
+        assert (await page.ask("POST", "/ask", asked)).value == {"put": []}
+        (known,) = desk.faces
+        assert known.around(1) is not None
+        act = {"page": page.name, **desk.told(act="deny"), "id": "x"}
+        assert (await page.ask("POST", "/ask", act)).status == 400
+        unknown = {"page": page.name, "act": "nothing"}
+        assert (await page.ask("POST", "/ask", unknown)).status == 422
+        assert (await page.ask("POST", "/ask", {**asked, "card": 9})).status == 410
+        assert verdict_of(desk) is None
+
+
 async def test_a_revoked_passkey_ends_its_stream_within_a_second() -> None:
     async with standing() as desk:
         page = await desk.signed_in()

@@ -1619,7 +1619,7 @@ function onInput({ target }) {
   objectionsTimer = setTimeout(() => {
     const holder = holderOf(target);
     const button = holder?.querySelector('button.act[data-field="input"]');
-    if (button && heard) ask({ ask: "objections", call: callOf(button, holder) });
+    if (button && heard) ask({ ...callOf(button, holder), ask: "objections" });
   }, 700);
 }
 
