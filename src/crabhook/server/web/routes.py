@@ -23,7 +23,7 @@ from crabhook.desk.commands import (
     Stale,
     TooLate,
 )
-from crabhook.desk.updates import NEVER, Cursor
+from crabhook.desk.updates import NEVER
 from crabhook.model.actor import Operator
 from crabhook.model.card import Card
 from crabhook.model.errors import CrabhookError
@@ -39,7 +39,6 @@ from crabhook.server.operators.service import (
     OpenCall,
     OperatorService,
     SubmittedCommand,
-    VisibleChange,
     Watched,
     Whole,
 )
@@ -157,20 +156,20 @@ class Pages:
                 return PageEvent.of("hello", self._hello(part))
             case Gap():
                 return None  # all there is follows
-            case Whole(seq, snapshot):
-                assert hello is not None  # noqa: S101 - the first part
-                page.put(replace(snapshot, me=_sits_at(hello.principal)))
-                name, fragments = "all", self._face.everything(page.desk, self._seen)
-            case VisibleChange(logged, news):
-                seq = logged.seq
-                page.put(news)
-                name, fragments = "some", self._face.changed(news, page.desk, self._seen)
-            case Bookmark(seq, now):
+            case Bookmark(now=now):
                 return PageEvent.of("beat", {"now": now})
-            case _:
-                return PageEvent.of("over", {"why": part.why})
+            case refusals.DeskRefusal(why):
+                return PageEvent.of("over", {"why": why})
         assert hello is not None  # noqa: S101 - the first part
-        cursor = Cursor(hello.cursor.store, seq, hello.cursor.view)
+        if isinstance(part, Whole):
+            page.put(replace(part.snapshot, me=_sits_at(hello.principal)))
+            name, seq = "all", part.seq
+            fragments = self._face.everything(page.desk, self._seen)
+        else:
+            page.put(part.news)
+            name, seq = "some", part.logged.seq
+            fragments = self._face.changed(part.news, page.desk, self._seen)
+        cursor = hello.cursor._replace(seq=seq)
         event = PageEvent.of(name, {"now": page.desk.now(), "put": fragments}, cursor)
         page.sends(event, cursor)
         return event
