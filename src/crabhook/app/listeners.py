@@ -86,12 +86,12 @@ def _page(settings: Settings) -> str:
     """Return where browsers of other servers' pages find this server's page, by its name."""
     if not (settings.web and settings.web_name):
         return ""
-    from crabhook.app.page_words import named_page  # few have a page
+    from crabhook.app.page_words import has_tls, named_page  # few have a page
 
     place = parse_address(settings.web)
-    port = place.port if isinstance(place, TcpAddress) else 0
-    loopback = isinstance(place, TcpAddress) and place.loopback
-    return named_page(settings.web_name[0], port, tls=bool(settings.tls_cert) or not loopback)
+    if not isinstance(place, TcpAddress):
+        return ""  # such a page does not open
+    return named_page(settings.web_name[0], place.port, tls=has_tls(settings, place))
 
 
 def _reached(places: Sequence[Address]) -> str:
@@ -209,7 +209,8 @@ def tls_of(settings: Settings, places: Sequence[Address]) -> Tls | None:
     if settings.tls_cert is None and settings.tls_key is None:
         here = [*places, *([parse_address(settings.http)] if settings.http else [])]
         beyond = [place for place in here if isinstance(place, TcpAddress)]
-        own = Tls(config.team_folder() / "server.pem", config.team_folder() / "server.key")
+        team = Folder(config.team_folder())
+        own = Tls(team.server, team.server_key)
         if own.key.exists():
             return None if all(address.loopback for address in beyond) else own
         for place in places:

@@ -3,9 +3,19 @@
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
+from crabhook.config import Settings
 from crabhook.model.card import number_of
+from crabhook.server.address import TcpAddress
 from crabhook.team.membership import Team, TeamRefusal
 from crabhook.team.web_enrolling import is_this_machine
+
+
+def has_tls(settings: Settings, place: TcpAddress) -> bool:
+    """Whether the page has TLS of its own: with a certificate of the settings, and beyond loopback.
+
+    On this machine's own names a browser needs none, and a proxy on it brings its own.
+    """
+    return settings.tls_cert is not None or not place.loopback
 
 
 def named_page(name: str, port: int, *, tls: bool) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from crabhook import config
 from crabhook.app.admission import Admitted, PeopleListening
-from crabhook.app.page_words import named_page
+from crabhook.app.page_words import has_tls, named_page
 from crabhook.config import Settings
 from crabhook.desk.commands import Command
 from crabhook.desk.replica import Replica
@@ -20,6 +20,7 @@ from crabhook.server.push.push import Push
 from crabhook.server.web.face import Asset, ChangedCard, Fragments, Seen
 from crabhook.server.web.guard import OWN_NAME
 from crabhook.server.web.listener import WebOpening, WebParts, open_web
+from crabhook.team.folder import Folder
 from crabhook.team.passkeys import need_library
 from crabhook.team.web_enrolling import PageSide
 from crabhook.ui.web import acts, card, document, page
@@ -73,7 +74,8 @@ async def open_pages(
     need_library()
     assert settings.web  # noqa: S101 - as the caller looked
     assert admitted.team  # noqa: S101 - likewise
-    team, tls = admitted.team, _tls(settings, admitted)
+    team = admitted.team
+    tls = _tls(settings, admitted, team.folder)
     services = Services(settings.push_services)
     kept = push_folder or config.push_folder()
     push = Push(kept, services, team.current, settings.push_after)
@@ -100,16 +102,11 @@ def page_of(settings: Settings, at: TcpAddress, tls: object) -> str:
     return f"{'https' if tls else 'http'}://{TcpAddress(host, at.port)}"
 
 
-def _tls(settings: Settings, admitted: Admitted) -> Tls | None:
-    """Return the web desk's TLS: the settings'; beyond this machine, without these, the team's own.
-
-    On this machine's own names a browser needs none, and a proxy on it brings its own.
-    """
+def _tls(settings: Settings, admitted: Admitted, team: Folder) -> Tls | None:
+    """Return the web desk's TLS: the settings', without these the team's own; None for none."""
     place = parse_address(settings.web or "")
     if not isinstance(place, TcpAddress):
         raise AddressError(f"--web {place}: browsers come to HOST:PORT alone")
-    if settings.tls_cert is not None:
-        return admitted.tls
-    if place.loopback:
+    if not has_tls(settings, place):
         return None
-    return Tls(config.team_folder() / "server.pem", config.team_folder() / "server.key")
+    return admitted.tls if settings.tls_cert is not None else Tls(team.server, team.server_key)
