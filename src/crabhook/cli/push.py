@@ -32,16 +32,12 @@ def _kept() -> "Subscriptions":
     return kept_in(config.push_folder(), Services(config.load().push_services))
 
 
-def _people(name: str | None) -> "Sequence[Member]":
+def _people(team: "Team", name: str | None) -> "Sequence[Member]":
     """Return the person of this name, or everybody in the team; raises CrabhookError."""
-    people = [member for member in _team().members if name in (None, member.name)]
+    people = [member for member in team.members if name in (None, member.name)]
     if not people:
         raise CrabhookError(f"{name} is not in the team: `crabhook team list` says who is")
     return people
-
-
-def _team() -> "Team":
-    return team_now(team_folder())
 
 
 _NONE = (
@@ -51,7 +47,7 @@ _NONE = (
 
 
 def _list(arguments: argparse.Namespace) -> None:
-    kept, people = _kept(), _people(arguments.name)
+    kept, people = _kept(), _people(team_now(team_folder()), arguments.name)
     if arguments.json:
         shown = [_plain(member, phone) for member in people for phone in kept.of(member.id)]
         say_json({"phones": shown})
@@ -68,12 +64,12 @@ def _list(arguments: argparse.Namespace) -> None:
             say_below(f"{_device(member, lost)}: takes no calls any more since {_time(lost.at)}")
 
 
-def history_of(member: "Member") -> "Mapping[str, Sequence[str]]":
-    """Return by passkey a line about each phone of a person, for the list of the team."""
+def histories() -> "Mapping[str, Sequence[str]]":
+    """Return by passkey a line about each of its phones, for the list of the team."""
     lines: dict[str, list[str]] = {}
     # What is wrong with the file is told by `crabhook push list`: the team is there all the same.
     with suppress(CrabhookError):
-        for phone in _kept().of(member.id):
+        for phone in _kept():
             lines.setdefault(phone.passkey, []).append(", ".join(_history(phone)))
     return lines
 
@@ -116,8 +112,8 @@ def _test(arguments: argparse.Namespace) -> None:
     from crabhook.server.push.endpoints import Services  # aiohttp: slow
     from crabhook.server.push.trial import tried  # likewise
 
-    kept = _kept()
-    phones_of = {member: _called(kept, member) for member in _people(arguments.name)}
+    kept, team = _kept(), team_now(team_folder())
+    phones_of = {member: _called(kept, team, member) for member in _people(team, arguments.name)}
     people = [member for member, phones in phones_of.items() if phones]
     if not people:
         raise CrabhookError(_NONE)
@@ -135,9 +131,9 @@ def _test(arguments: argparse.Namespace) -> None:
         raise CrabhookError(f"no phone of {person.name} could be called")
 
 
-def _called(kept: "Subscriptions", member: "Member") -> "Sequence[Subscription]":
+def _called(kept: "Subscriptions", team: "Team", member: "Member") -> "Sequence[Subscription]":
     """Return a person's phones whose passkeys count; the server forgets the others."""
-    team, now = _team(), time.time()
+    now = time.time()
     return [
         phone
         for phone in kept.of(member.id)

@@ -132,7 +132,7 @@ def _invite(arguments: argparse.Namespace) -> None:
 
 def _list(arguments: argparse.Namespace) -> None:
     team, now = team_now(team_folder()), time.time()
-    from crabhook.cli.push import history_of  # for this alone
+    from crabhook.cli.push import histories  # for this alone
     from crabhook.cli.verbs.attached import attached_of  # gRPC: likewise
 
     desks = attached_of(team.id)
@@ -150,6 +150,7 @@ def _list(arguments: argparse.Namespace) -> None:
             }
         )
         return
+    phones = histories()
     for member in team.members:
         limits = "" if member.scope.everything else f"  only {member.scope}"
         say(f"{member.name}  {member.role}{limits}")
@@ -159,7 +160,6 @@ def _list(arguments: argparse.Namespace) -> None:
             state = "revoked" if device.revoked else "ended" if now >= device.until else "until"
             day = time.strftime("%Y-%m-%d", time.gmtime(device.revoked or device.until))
             say_below(f"{device.name} ({device.id}), {state} {day}")
-        phones = history_of(member)
         for passkey in member.passkeys:
             say_below(described(passkey))
             for history in phones.get(passkey.id, ()):
