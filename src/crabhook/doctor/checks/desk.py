@@ -7,12 +7,13 @@ the server about this device.
 import socket
 import ssl
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import grpc
 
+from crabhook.doctor.checks.untrusted import untrusted_case
 from crabhook.doctor.finding import Finding, Status, make_finding
 from crabhook.hook.failover import listed
 from crabhook.model.errors import CrabhookError
@@ -32,19 +33,6 @@ from crabhook.v1.operator_pb2_grpc import OperatorServiceStub
 WITHIN = 5.0  # seconds
 _SOON = 30 * DAY
 _CLOSING = ("closing.pem", "closing.key")
-
-# What OpenSSL finds wrong with the server's certificate, by its number (X509_V_ERR_…).
-_UNVERIFIED: Mapping[int, str] = {
-    7: "stranger",
-    9: "early",
-    10: "late",
-    18: "stranger",
-    19: "stranger",
-    20: "stranger",
-    21: "stranger",
-    62: "name",
-    64: "name",
-}
 
 
 def examine_desks(config_folder: Path) -> Iterator[Finding]:
@@ -153,7 +141,7 @@ def _secured(
         with context.wrap_socket(line, server_hostname=address.host) as secured:
             heard = secured.recv(1)  # a server that takes our certificate begins to speak
     except ssl.SSLCertVerificationError as error:
-        case = _UNVERIFIED.get(error.verify_code, "unverified")
+        case = untrusted_case(error)
         return make_finding(
             "desk.server", case, server=server, host=address.host, why=error.verify_message
         )

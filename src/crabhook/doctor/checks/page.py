@@ -7,7 +7,7 @@ import http.client
 import socket
 import ssl
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
@@ -17,27 +17,17 @@ from urllib.parse import SplitResult, urlsplit
 
 from crabhook.data_files import tables
 from crabhook.datatypes import frozen
+from crabhook.doctor.checks.untrusted import untrusted_case
 from crabhook.doctor.finding import Finding, crabhook_command, make_finding
 from crabhook.model.card import number_of
+from crabhook.team.certificates import DAY
 from crabhook.team.web_enrolling import is_this_machine
 
 WITHIN = 5.0  # seconds
-SOON = 14 * 86_400  # seconds; certificates of ACME are renewed before
+SOON = 14 * DAY  # certificates of ACME are renewed before
 _OURS = "trusted-types crabhook"  # in the policy that every page of ours has
 _LARGEST = 64 << 10  # bytes that are read of an answer
 _NO_WAY = (502, 503, 504)  # a proxy's words for a server that it does not reach
-
-# What OpenSSL finds wrong with a certificate, by its number (X509_V_ERR_…).
-_UNTRUSTED: Mapping[int, str] = {
-    9: "early",
-    10: "late",
-    18: "stranger",
-    19: "stranger",
-    20: "stranger",
-    21: "stranger",
-    62: "name",
-    64: "name",
-}
 
 
 @frozen
@@ -152,7 +142,7 @@ def look_at(url: str) -> PageFacts:
     try:
         return _asked(facts, parts)
     except ssl.SSLCertVerificationError as error:
-        case = _UNTRUSTED.get(error.verify_code, "unverified")
+        case = untrusted_case(error)
         return replace(facts, untrusted=case, why=error.verify_message)
     except (OSError, http.client.HTTPException) as error:
         return replace(facts, why=getattr(error, "strerror", None) or str(error) or "it hung up")
