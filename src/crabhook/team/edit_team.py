@@ -256,8 +256,8 @@ def news(before: Team, after: Team) -> Iterator[str]:
 
 
 def _came(member: Member, device: str) -> str:
-    limits = "" if member.scope.everything else f", limited to {member.scope}"
-    return f"{member.name} has come into the team with {device}, as {member.role}{limits}"
+    role = f"{member.role}{member.scope.limits}"
+    return f"{member.name} has come into the team with {device}, as {role}"
 
 
 def _news_of_passkeys(before: Team, after: Team) -> Iterator[str]:

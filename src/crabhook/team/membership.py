@@ -101,6 +101,11 @@ class Scope:
             and (not self.kinds or target.kind in self.kinds)
         )
 
+    @property
+    def limits(self) -> str:
+        """What it limits, to be put after a role; empty for nothing."""
+        return "" if self.everything else f", limited to {self}"
+
     def __str__(self) -> str:
         limits = {"projects": self.projects, "machines": self.machines, "kinds": self.kinds}
         return "; ".join(f"{what} {', '.join(which)}" for what, which in limits.items() if which)

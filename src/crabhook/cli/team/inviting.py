@@ -161,8 +161,7 @@ def invite_operator(arguments: argparse.Namespace) -> None:
     tell = Noting(folder, authority, f"the invitation for {member.name}")
     inviting = Inviting(Joins.DESK, check, partial(_compare, member.name), grant, tell)
     joined = asyncio.run(_invited(inviting, tell, authority, place, "crabhook team join"))
-    limits = f", limited to {member.scope}" if not member.scope.everything else ""
-    say(f"{joined.name} has joined as {joined.role}{limits}.")
+    say(f"{joined.name} has joined as {joined.role}{member.scope.limits}.")
 
 
 def invited_person(arguments: argparse.Namespace, team: Team) -> Member:

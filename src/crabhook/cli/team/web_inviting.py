@@ -61,8 +61,8 @@ def invite_browser(arguments: argparse.Namespace) -> None:
         new = side.passkey(offered, time.time(), agents_machine=arguments.agents_machine)
         passkey = _let_in(folder, authority, member, new)
         side.admitted(passkey.name)
-    limits = f", limited to {member.scope}" if not member.scope.everything else ""
-    say(f"{member.name} has joined as {member.role}{limits}, by a passkey on {passkey.name}.")
+    role = f"{member.role}{member.scope.limits}"
+    say(f"{member.name} has joined as {role}, by a passkey on {passkey.name}.")
     for line in warnings_of(passkey, member.name):
         say(line)
 
