@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from secrets import token_hex
+from typing import TypeVar
 
 from crabhook.model.actor import Role
 from crabhook.model.errors import CrabhookError
@@ -18,6 +19,8 @@ from crabhook.team.membership import (
     SshKey,
     Team,
 )
+
+Owned = TypeVar("Owned", Device, Passkey)
 
 ATTEMPTS_KEPT = 20
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,31}")
@@ -118,8 +121,7 @@ def _in_team(team: Team, member: Member) -> Member:
 
 def _free_name(member: Member, wanted: str) -> str:
     """Return a name that no device or passkey of the person has, so that each can be revoked."""
-    owned: tuple[Device | Passkey, ...] = (*member.devices, *member.passkeys)
-    names = {candidate.name for candidate in owned if not candidate.revoked}
+    names = {candidate.name for candidate in member.owned if not candidate.revoked}
     name, number = wanted, 2
     while name in names:
         name, number = f"{wanted}-{number}", number + 1
@@ -140,11 +142,7 @@ def without_operator(team: Team, name: str, device: str | None, at: int) -> Team
     def goes(candidate: Device | Passkey) -> bool:
         return not candidate.revoked and device in (None, candidate.name, candidate.id)
 
-    if not any(
-        any(map(goes, member.devices)) or any(map(goes, member.passkeys))
-        for member in team.members
-        if _is(member, name)
-    ):
+    if not any(any(map(goes, member.owned)) for member in team.members if _is(member, name)):
         what = f"no device {device} of {name}" if device else f"nobody called {name}"
         raise ChangeError(f"there is {what} that could be revoked")
     if device is None:  # the person goes, and the name may come anew
@@ -152,18 +150,18 @@ def without_operator(team: Team, name: str, device: str | None, at: int) -> Team
             team, members=tuple(member for member in team.members if not _is(member, name))
         )
 
-    def without_device(member: Member) -> Member:
-        devices = (
-            replace(candidate, revoked=at) if goes(candidate) else candidate
-            for candidate in member.devices
-        )
-        passkeys = (
-            replace(candidate, revoked=at) if goes(candidate) else candidate
-            for candidate in member.passkeys
-        )
-        return replace(member, devices=tuple(devices), passkeys=tuple(passkeys))
+    def left(candidate: Owned) -> Owned:
+        return replace(candidate, revoked=at) if goes(candidate) else candidate
 
-    return _with_member(team, name, without_device)
+    return _with_member(
+        team,
+        name,
+        lambda member: replace(
+            member,
+            devices=tuple(map(left, member.devices)),
+            passkeys=tuple(map(left, member.passkeys)),
+        ),
+    )
 
 
 def with_key(team: Team, name: str, key: SshKey) -> Team:

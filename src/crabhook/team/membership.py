@@ -194,6 +194,11 @@ class Member:
     keys: tuple[SshKey, ...] = ()
     passkeys: tuple[Passkey, ...] = ()
 
+    @property
+    def owned(self) -> tuple[Device | Passkey, ...]:
+        """All that a person signs in by, each with a name of its own."""
+        return *self.devices, *self.passkeys
+
 
 @frozen
 class Machine:
