@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 from crabhook.datatypes import frozen
 from crabhook.model.errors import CrabhookError
 from crabhook.safe_open import read_own, write_own
-from crabhook.team.certificates import DEVICE_DAYS
+from crabhook.team.certificates import DAY, DEVICE_DAYS
 from crabhook.team.edit_team import new_id
 from crabhook.team.folder import Folder, raising_team_error
 from crabhook.team.invitation import LONGEST_NAME, TRIES, VALID, framed, six_words
@@ -32,7 +32,6 @@ from crabhook.team.passkeys import ALGORITHMS, Enrolled, Registration, enrolled,
 
 _LARGEST = 64 << 10  # bytes of a file
 _SHOWN_FOR = b"crabhook-enrol-v1\0"
-_DAY = 24 * 60 * 60
 
 
 class EnrolError(CrabhookError):
@@ -331,7 +330,7 @@ class CommandSide:
             host,
             offered.device,
             int(now),
-            int(now) + DEVICE_DAYS * _DAY,
+            int(now) + DEVICE_DAYS * DAY,
             aaguid=made.aaguid,
             backup_eligible=made.backup_eligible,
             backed_up=made.backed_up,
