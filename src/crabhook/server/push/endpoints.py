@@ -64,8 +64,8 @@ class Services:
         elif match["scheme"] != "https" or port or _NUMBER.fullmatch(host):
             service = None
         else:
-            service = next((name for name in _patterns(host) if name in self._owners), None)
-            service = self._owners[service] if service else None
+            owners = (self._owners.get(pattern) for pattern in _patterns(host))
+            service = next(filter(None, owners), None)
         if service is None:
             raise EndpointError(
                 f"{origin} is no push service that is known here; `[push] services` adds one"

@@ -164,20 +164,17 @@ class Subscriptions:
 
     def _forget_oldest(self) -> None:
         new = next(reversed(self._by_id.values()))
-        of_person = [kept for kept in self if kept.person == new.person]
+        of_person = self.of(new.person)
         of_passkey = [kept for kept in of_person if kept.passkey == new.passkey]
-        for kept, most in ((of_passkey, OF_PASSKEY), (of_person, OF_PERSON), (list(self), IN_ALL)):
+        for kept, most in ((of_passkey, OF_PASSKEY), (of_person, OF_PERSON), (tuple(self), IN_ALL)):
             for oldest in kept[: max(0, len(kept) - most)]:
                 self._by_id.pop(oldest.id, None)
 
-    def note(self, name: str, **changes: Any) -> Subscription | None:  # noqa: ANN401 - any of its fields
-        """Change a subscription that is still there; return it as it is now."""
-        if (before := self._by_id.get(name)) is None:
-            return None
-        now = replace(before, **changes)
-        self.changed |= now != before
-        self._by_id[name] = now
-        return now
+    def note(self, name: str, **changes: Any) -> None:  # noqa: ANN401 - any of its fields
+        """Change a subscription that is still there."""
+        if (before := self._by_id.get(name)) is not None:
+            self._by_id[name] = replace(before, **changes)
+            self.changed |= self._by_id[name] != before
 
     def forget(self, name: str) -> None:
         """Forget a subscription whose person does not want it any more."""
