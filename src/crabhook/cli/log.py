@@ -26,7 +26,7 @@ from crabhook.store.actors import actor_in
 from crabhook.store.change import happened
 from crabhook.store.interface import Batch, History, NoRecordError, Query, StoreError
 from crabhook.store.opening import open_history, open_writer
-from crabhook.store.record import ORDERS, Cut, Head, Record, RecordKind
+from crabhook.store.record import ORDERS, Cut, Head, Record, RecordKind, may_be_by_passkey
 from crabhook.store.verify import (
     ENDS,
     RecordFinding,
@@ -186,7 +186,7 @@ class _Passkeys:
         self._unverified, self._why = 0, ""
 
     def take(self, record: Record) -> None:
-        if '"proof":{' not in str(record.body) and '"shown":"passkey"' not in str(record.body):
+        if not may_be_by_passkey(record):
             return
         if self._proofs is None and not self._why:
             self._begin()

@@ -11,14 +11,13 @@ from urllib.parse import urlsplit
 from crabhook.desk.acts import ACTS
 from crabhook.model.actor import Operator, ShownBy
 from crabhook.store.actors import actor_in
-from crabhook.store.record import Record, RecordKind, iso
+from crabhook.store.record import Record, RecordKind, iso, may_be_by_passkey
 from crabhook.store.verify import RecordFinding
 from crabhook.team.call_signature import SIGNED_AS, fields_of
 from crabhook.team.membership import Team
 from crabhook.team.passkeys import Assertion, PasskeyError, verify
 
 _SOON = 2  # seconds that a decision may take, from the look at the team's file to the record
-_ON_RECORD, _BY_PASSKEY = '"proof":{', f'"shown":"{ShownBy.PASSKEY}"'
 
 
 class FalseProofError(Exception):
@@ -76,16 +75,14 @@ class Proofs:
 
     def take(self, record: Record) -> None:
         """Verify a record that says that a passkey opened its call."""
-        body = str(record.body)
-        decided_so = record.kind == RecordKind.DECIDED and _BY_PASSKEY in body
-        if not decided_so and _ON_RECORD not in body:
+        if not may_be_by_passkey(record):
             return
         data = record.data()
         who = actor_in(data)
         proof = data.get("proof")
         if not isinstance(proof, Mapping):
             by_passkey = isinstance(who, Operator) and who.shown == ShownBy.PASSKEY
-            if decided_so and by_passkey:
+            if record.kind == RecordKind.DECIDED and by_passkey:
                 self._is_false(record, "it says that a passkey opened it, and has no signature")
             return
         try:

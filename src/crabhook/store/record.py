@@ -15,6 +15,7 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 from crabhook.datatypes import frozen
+from crabhook.model.actor import ShownBy
 from crabhook.model.jsontext import Value
 from crabhook.model.proof import CallProof
 
@@ -111,6 +112,16 @@ class Head:
     seq: int
     hash: bytes
     at: str = field(default="", compare=False)
+
+
+def may_be_by_passkey(record: Record) -> bool:
+    """Whether a record may say that a passkey opened its call: a quick look at its text."""
+    body = str(record.body)
+    decided_so = record.kind == RecordKind.DECIDED and _BY_PASSKEY in body
+    return decided_so or _PROOF in body
+
+
+_PROOF, _BY_PASSKEY = '"proof":{', f'"shown":"{ShownBy.PASSKEY}"'
 
 
 def as_hash(kept: object) -> bytes:

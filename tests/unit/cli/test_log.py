@@ -230,6 +230,10 @@ def test_verifying_counts_what_passkeys_signed_and_finds_what_they_did_not(
     assert "FAULT  record 7: its passkey's signature is none" in out
     told = json.loads(run("verify", "--json")[1])
     assert (told["sound"], told["passkeys"]["true"], told["passkeys"]["false"]) == (False, 1, 1)
+    # What a person did without a signature is no call that was opened.
+    store = open_writer(folder)
+    store.write([happened(entry(RecordKind.OPERATOR, NOON + 80, body={**by}))])
+    store.close()
     ours.folder.team.unlink()
     code, out, _ = run("verify")
     assert (code, "Passkeys opened 2 calls, not verified here: " in out) == (0, True)
