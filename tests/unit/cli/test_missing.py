@@ -108,8 +108,8 @@ def test_a_page_without_the_package_of_passkeys_says_how_it_is_had(
 ) -> None:
     commands.need_passkeys()
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
-    for command in ("serve", "up"):
-        assert main([command, "--web"]) == 2
+    for command, *more in (("serve",), ("up",), ("team", "invite", "ann")):
+        assert main([command, *more, "--web"]) == 2
         needs, how = capsys.readouterr().err.splitlines()
         assert needs.startswith(f"crabhook {command} --web needs fido2")
         assert "pip install 'crabhook[serve,web]" in how

@@ -13,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from crabhook.cli.commands import need_passkeys
 from crabhook.cli.team.asking import with_passphrase, yours
 from crabhook.cli.team.inviting import (
     Noting,
@@ -45,7 +46,7 @@ LOOK_EVERY = 0.3  # seconds between two looks at what came
 
 def invite_browser(arguments: argparse.Namespace) -> None:
     """Print a link that lets a browser make a passkey, and wait until it has come."""
-    passkeys.need_library()
+    need_passkeys()
     folder = team_folder()
     team = team_now(folder)
     member = invited_person(arguments, team)
