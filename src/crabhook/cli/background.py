@@ -45,7 +45,7 @@ from crabhook.data_files import names
 from crabhook.install.program import own_command
 from crabhook.server.address import FOR_BROWSERS, UnixAddress, own_addresses
 from crabhook.server.unix_socket import LOOK_EVERY as WRITTEN_EVERY
-from crabhook.server.unix_socket import read_status
+from crabhook.server.unix_socket import pages_in, read_status
 from crabhook.team.folder import Folder
 from crabhook.team.invitation import OWN_DESKS
 from crabhook.ui.console import say, say_json, takes_a_person
@@ -147,11 +147,11 @@ def _show_page(path: Path) -> int:
     from crabhook.ui.web.qr import drawn  # likewise
 
     until = time.monotonic() + PAGE_WITHIN
-    while not isinstance(pages := read_status(path).get("pages"), list) or not pages:
+    while not (pages := pages_in(read_status(path))):
         if time.monotonic() > until:
             return DONE
         time.sleep(LOOK_EVERY)
-    page, team = str(pages[0]), team_now(team_folder())
+    page, team = pages[0], team_now(team_folder())
     say("", *page_words(page, team))
     if not (takes_a_person() and reaches_phones(page)):
         return DONE

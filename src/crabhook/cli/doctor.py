@@ -14,7 +14,7 @@ from crabhook.doctor.facts import DoctorTask
 from crabhook.doctor.finding import Finding, Status, as_value, exit_code, heading_of, lines, summary
 from crabhook.doctor.live_check import prove
 from crabhook.platforms import PLATFORMS
-from crabhook.server.unix_socket import read_status
+from crabhook.server.unix_socket import pages_in, read_status
 from crabhook.ui.console import say, say_json
 
 DESK = "desk"
@@ -59,8 +59,7 @@ def _examined(arguments: argparse.Namespace) -> Iterator[Finding]:
         from crabhook.app.running import socket_of  # as for a desk
         from crabhook.doctor.checks.page import examine_pages
 
-        pages = read_status(socket_of(None).path).get("pages")
-        yield from examine_pages([*map(str, pages)] if isinstance(pages, list) else ())
+        yield from examine_pages(pages_in(read_status(socket_of(None).path)))
         return
     wish = DoctorTask(
         project=arguments.project or Path.cwd(),

@@ -16,7 +16,7 @@ import pwd
 import socket
 import stat
 import struct
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -239,6 +239,12 @@ def read_status(socket: Path) -> Mapping[str, object]:
         if isinstance(status, dict):
             return status
     return {}
+
+
+def pages_in(status: Mapping[str, object]) -> Sequence[str]:
+    """Return the addresses of a server's pages from its state; none where it shows no page."""
+    pages = status.get("pages")
+    return [*map(str, pages)] if isinstance(pages, list) else ()
 
 
 async def keep_status(socket: Path, status: Callable[[], Mapping[str, object]]) -> None:

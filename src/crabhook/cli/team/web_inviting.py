@@ -28,6 +28,7 @@ from crabhook.cli.terminal import UnseenError, agrees
 from crabhook.data_files import tables
 from crabhook.model.card import number_of
 from crabhook.model.errors import CrabhookError
+from crabhook.server.unix_socket import pages_in
 from crabhook.team import edit_team, passkeys
 from crabhook.team.enrolling import NOT_THE_SAME, SECOND_TIME, InvitingError, wrong_secret
 from crabhook.team.invitation import VALID
@@ -74,13 +75,13 @@ def page_of(address: str | None) -> str:
     Raises CrabhookError for a page where no browser makes a passkey.
     """
     if address is None:
-        pages = (status_here() or {}).get("pages")
-        if not isinstance(pages, list) or not pages:
+        pages = pages_in(status_here() or {})
+        if not pages:
             raise InvitingError(
                 "no server runs here that shows pages: start it by `crabhook up --web HOST:PORT`, "
                 "or say with --page where its page is"
             )
-        address = str(pages[0])
+        address = pages[0]
     parts = urlsplit(address)
     host = parts.hostname or ""
     if parts.scheme not in ("http", "https") or not host or parts.path.strip("/"):
