@@ -54,9 +54,9 @@ def invite_browser(arguments: argparse.Namespace) -> None:
     origin = page_of(arguments.page)
     authority = with_passphrase(yours(team.name), partial(authority_of, folder))
     side = CommandSide(folder, team, member, origin, time.time())
-    _show(side.link)
     noting = Noting(folder, authority, f"the invitation for {member.name}")
     with _told(side, noting):
+        _show(side.link)
         offered = _offered(side, noting)
         if not _compared(member.name, offered):
             raise InvitingError(NOT_THE_SAME)

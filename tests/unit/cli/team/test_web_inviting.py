@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import time
+from argparse import Namespace
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -126,6 +127,27 @@ def test_an_invitation_that_the_admin_ends_is_over(ours: Founded, tmp_path: Path
         admin.finish()
     with pytest.raises(OverError, match="the admin ended"):
         comes(ours, secret, Authenticator())
+
+
+def test_an_invitation_that_ends_while_its_link_is_printed_is_over(
+    ours: Founded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    links: list[str] = []
+
+    def interrupted(link: str) -> None:
+        links.append(link)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(web_inviting, "team_folder", lambda: ours.folder)
+    monkeypatch.setattr(web_inviting, "with_passphrase", lambda *_: ours.authority)
+    monkeypatch.setattr(web_inviting, "_show", interrupted)
+    none: list[str] = []
+    limits = {"only_project": none, "only_machine": none, "only_kind": none}
+    arguments = Namespace(name="ann", role=None, page=ORIGIN, agents_machine=False, **limits)
+    with pytest.raises(KeyboardInterrupt):
+        web_inviting.invite_browser(arguments)
+    with pytest.raises(OverError, match="the admin ended"):
+        comes(ours, links[0].partition("#")[2], Authenticator())
 
 
 @pytest.mark.process
