@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
+from crabhook.platforms import PLATFORMS
 from crabhook.policy.calls.parts import KINDS, CallKind, canonical, kind_of, mcp_name
-from crabhook.vocabulary import vocabulary
+from crabhook.vocabulary import folder_keys, path_key, vocabulary
 from tests.support.rows import every_row
 
 
@@ -32,6 +33,48 @@ def test_a_tool_does_the_same_by_every_name(name: str, kind: CallKind) -> None:
 def test_an_alias_leads_to_a_name_and_not_to_another_alias() -> None:
     assert all(canonical(name) == name for name in vocabulary().aliases.values())
     assert not set(vocabulary().aliases) & set(KINDS)
+
+
+OWN_PATHS = [
+    (agent.name, tool, key)
+    for agent in PLATFORMS.values()
+    for tool, key in agent.tools.path_keys.items()
+]
+OWN_COMMANDS = [
+    (agent.name, tool)
+    for agent in PLATFORMS.values()
+    for tool in ("Bash", *agent.tools.aliases)
+    if kind_of(tool) is CallKind.COMMAND
+]
+
+
+@every_row("agent, tool, key", OWN_PATHS)
+def test_a_path_is_read_from_the_input_of_the_agents_own_tool(
+    agent: str, tool: str, key: str
+) -> None:
+    assert path_key(tool, agent) == key
+
+
+@every_row("agent, tool", OWN_COMMANDS)
+def test_a_folder_is_read_from_the_inputs_of_the_agents_own_tool(agent: str, tool: str) -> None:
+    assert folder_keys(tool, agent) == PLATFORMS[agent].tools.folder_keys
+
+
+def test_no_agent_means_another_tool_than_the_next_by_a_name() -> None:
+    meant = {
+        own: {
+            agent.tools.aliases[own] for agent in PLATFORMS.values() if own in agent.tools.aliases
+        }
+        for own in vocabulary().aliases
+    }
+    assert all(len(names) == 1 for names in meant.values()), meant
+
+
+@every_row("tool, keys", [("run_shell_command", {"dir_path", "directory"}), ("Bash", set())])
+def test_a_name_that_only_other_agents_have_is_read_by_each_of_them(
+    tool: str, keys: set[str]
+) -> None:
+    assert set(folder_keys(tool, "claude")) == keys
 
 
 @pytest.mark.parametrize(
