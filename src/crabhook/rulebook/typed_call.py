@@ -4,10 +4,11 @@ from pathlib import Path
 
 from crabhook.model.event import Event, ToolCall
 from crabhook.policy.calls.parts import CallKind, kind_of
+from crabhook.vocabulary import path_key
 
+_AGENT = "claude"
 _KEYS = {
     CallKind.COMMAND: "command",
-    CallKind.SEARCH: "path",
     CallKind.PATCH: "command",
     CallKind.FETCH: "url",
     CallKind.AGENT: "subagent_type",
@@ -17,6 +18,6 @@ _KEYS = {
 
 def event_of(tool: str, text: str, project: Path, mode: str = "default") -> Event:
     """Return the event of a call of `tool` whose one input that rules look at is `text`."""
-    key = "notebook_path" if tool == "NotebookEdit" else _KEYS.get(kind_of(tool), "file_path")
+    key = path_key(tool, _AGENT) or _KEYS.get(kind_of(tool), "file_path")
     call = ToolCall(tool, {key: text})
-    return Event("claude", "PreToolUse", cwd=str(project), permission_mode=mode, tool=call)
+    return Event(_AGENT, "PreToolUse", cwd=str(project), permission_mode=mode, tool=call)
