@@ -81,15 +81,15 @@ def _ignored_matcher(setup: Setup) -> Iterator[Remark]:
 
 @setup_rule("CH107")
 def _other_unit(setup: Setup) -> Iterator[Remark]:
-    unit = setup.protocol.unit
     for handler in setup.configuration.handlers:
         timeout = handler.timeout
         if timeout is None or timeout <= 0 or _is_crabhooks(handler):
             continue
-        if unit == 1 and _looks_like_milliseconds(timeout):
+        in_seconds = setup.protocol.seconds(timeout) == timeout
+        if in_seconds and _looks_like_milliseconds(timeout):
             message = f"{timeout:g} is in seconds here, {spelled(timeout)}: was it milliseconds?"
             yield handler.remark("timeout", message)
-        elif unit < 1 and timeout < 1000:
+        elif not in_seconds and timeout < 1000:
             message = f"{timeout:g} is in milliseconds here: was {spelled(timeout)} meant?"
             yield handler.remark("timeout", message)
 

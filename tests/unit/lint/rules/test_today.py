@@ -126,6 +126,13 @@ def test_milliseconds_taken_for_seconds(found: Judge, timeout: int, mixed: bool)
     assert bool(found(files, only="CH107")) is mixed
 
 
+@pytest.mark.parametrize("timeout", [60, 999, 1000, 1500, 60_500])
+def test_a_timeout_that_its_size_gives_a_unit_is_not_doubted(found: Judge, timeout: int) -> None:
+    handler = {"command": "x", "timeout": timeout}
+    files = {".qwen/settings.json": registered("PreToolUse", handler)}
+    assert not found(files, only="CH107")
+
+
 def test_what_crabhook_itself_has_installed_is_not_doubted(found: Judge) -> None:
     handler = {"command": "/opt/bin/crabhook", "args": ["--wait", "5000"], "timeout": 5000}
     files = {"settings.json": registered("PreToolUse", handler)}
