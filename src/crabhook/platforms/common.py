@@ -104,12 +104,12 @@ class ReplyDraft:
         return Reply(self.top or None, self.stderr, self.exit_code)
 
 
-_NOTHING, _NO_OPINION = frozenset[Verdict](), frozenset({Verdict.PASS, Verdict.DEFER})
+_NOTHING, NO_OPINION = frozenset[Verdict](), frozenset({Verdict.PASS, Verdict.DEFER})
 UNASKED: Mapping[str, frozenset[Verdict]] = {
-    "auto": _NO_OPINION,
-    "dontAsk": _NO_OPINION,
-    "bypassPermissions": _NO_OPINION | {Verdict.ASK},
-    "yolo": _NO_OPINION | {Verdict.ASK},
+    "auto": NO_OPINION,
+    "dontAsk": NO_OPINION,
+    "bypassPermissions": NO_OPINION | {Verdict.ASK},
+    "yolo": NO_OPINION | {Verdict.ASK},
 }
 """The modes in which an agent asks its user seldom or never, and what then may let a call happen.
 
@@ -130,11 +130,11 @@ def runs(
     if event.tool is None or event.tool.name == question:
         return _NOTHING
     if row.phase is Phase.PART:  # the agent's own rules have let it before the hook was asked
-        return _NO_OPINION
+        return NO_OPINION
     if row.phase is Phase.BEFORE:
         edits_unasked = mode == _EDITS_MODE and event.tool.name in edits
-        return UNASKED.get(mode, _NO_OPINION if edits_unasked else _NOTHING)
-    return _NO_OPINION if row.phase is Phase.ASKING and mode in UNASKED else _NOTHING
+        return UNASKED.get(mode, NO_OPINION if edits_unasked else _NOTHING)
+    return NO_OPINION if row.phase is Phase.ASKING and mode in UNASKED else _NOTHING
 
 
 def offering(

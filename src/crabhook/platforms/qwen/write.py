@@ -28,9 +28,6 @@ _TAKEN = (
 )
 
 
-_NO_OPINION = frozenset({Verdict.PASS, Verdict.DEFER})
-
-
 def choices(event: Event) -> Choices:
     """Return the verdicts the event takes, and what may go with them.
 
@@ -39,21 +36,22 @@ def choices(event: Event) -> Choices:
     row = events.EVENTS[event.name]
     is_request = row.phase is Phase.ASKING and event.tool is not None
     is_call = row.phase is Phase.BEFORE and event.tool is not None
+    asks, is_plan = events.asks(event), event.calls(events.PLAN_TOOL)
+    may_run = (is_request or is_call) and not asks
     by_mode = common.runs(event, row, (), events.QUESTION_TOOL)
     offered = common.offering(
         row,
         # A note reaches the model on this event, or with the result of its call.
-        (Beside.NOTE, Also.CONTEXT in row.also or ((is_request or is_call) and not _asks(event))),
-        (Beside.INPUT, is_request and not event.calls(events.PLAN_TOOL)),
-        (Beside.RULE, (is_request or is_call) and not _asks(event)),
-        runs=_NO_OPINION | by_mode if is_call and not _asks(event) else by_mode,
+        (Beside.NOTE, Also.CONTEXT in row.also or may_run),
+        (Beside.INPUT, is_request and not is_plan),
+        (Beside.RULE, may_run),
+        runs=common.NO_OPINION | by_mode if is_call and not asks else by_mode,
     )
-    if is_request and event.calls(events.PLAN_TOOL):
+    if is_request and is_plan:
         return replace(offered, verdicts=offered.verdicts - {Verdict.ALLOW})
     return offered
 
 
-_asks = events.asks
 _DIALOG_WAITS = "Qwen Code shows its own dialog only when this is passed or handed back."
 _ANSWERED_BY_REFUSAL = (
     "Qwen Code takes no answers from a hook: yours reach the model as a refusal that states them. "
@@ -145,7 +143,7 @@ def _decide_request(words: common.ReplyDraft, event: Event, decision: Decision) 
     """Write the decision about a request; silence opens the agent's own dialog."""
     if decision.verdict is Verdict.DENY:
         words.specific["decision"] = {"behavior": "deny", "message": _said(decision.reason)}
-    elif not _asks(event):
+    elif not events.asks(event):
         changed = decision.updated_input if _is_changed(event, decision) else None
         edit: common.Body = {} if changed is None else {"updatedInput": dict(changed)}
         words.specific["decision"] = {"behavior": "allow", **edit}
