@@ -8,6 +8,7 @@ from typing import Any
 
 from crabhook.datatypes import frozen
 from crabhook.model.card import Stance
+from crabhook.model.decision import Decision, Reply, Verdict
 from crabhook.model.errors import InstallError
 from crabhook.model.json_source import Json
 from crabhook.model.jsontext import Value
@@ -47,6 +48,13 @@ class Transport(StrEnum):
 
     COMMAND = "command"
     HTTP = "http"
+
+
+def gone(agent: str) -> str:
+    """Return why a hook denies by itself, without Python or crabhook."""
+    return (
+        f"crabhook is no longer where its hooks were installed from: run crabhook install {agent}"
+    )
 
 
 @frozen
@@ -99,6 +107,19 @@ class Installation:
         """
         there = f"[ -x {shlex.quote(self.interpreter)} ] && [ -r {shlex.quote(self.stub)} ]"
         return f"{there} && exec {shlex.join(words)}; echo {shlex.quote(otherwise)}"
+
+    def line_or_nothing(
+        self, patience: Patience, agent: str, denies: Callable[[Decision], Reply] | None
+    ) -> str:
+        """Return the shell's line that becomes our client, of an agent that goes on without it.
+
+        `denies` writes the denial that the line then prints by itself, if the hook fails closed.
+        """
+        words = self.client(patience, "--platform", agent, closed=denies is not None)
+        if denies is None:
+            return f"exec {shlex.join(words)}"
+        denied = denies(Decision(Verdict.DENY, gone(agent))).stdout
+        return self.line(words, denied.decode().rstrip())
 
     def refuse(self, mark: str = "\0", why: str = "") -> None:
         """Raise InstallError where a value holds `mark`, or what UTF-8 cannot hold."""

@@ -2,14 +2,13 @@
 
 import json
 import re
-import shlex
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
 from crabhook.model.card import Stance
-from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Event
 from crabhook.model.json_source import Number
 from crabhook.model.jsontext import object_at
@@ -40,9 +39,6 @@ CAUTIONS: tuple[str, ...] = (
         "PreToolUse can deny and change what is run, and nothing is approved"
     ),
 )
-
-_GONE = "crabhook is no longer where its hooks were installed from: run crabhook install codex"
-
 
 _FILES = {SettingsScope.USER: "hooks.json", SettingsScope.PROJECT: ".codex/hooks.json"}
 settings_path = settings_file("Codex", "CODEX_HOME", ".codex", _FILES)
@@ -79,11 +75,8 @@ def _handler(installation: Installation, patience: Patience, event: str) -> Grou
     """
     decides = event in decided(EVENTS)
     closed = decides and installation.fail_closed
-    words = installation.client(patience, "--platform", "codex", closed=closed)
-    line = f"exec {shlex.join(words)}"
-    if closed:
-        denied = write(Event("codex", event), Decision(Verdict.DENY, _GONE)).stdout
-        line = installation.line(words, denied.decode().rstrip())
+    denies = partial(write, Event("codex", event)) if closed else None
+    line = installation.line_or_nothing(patience, "codex", denies)
     handler: Group = {"type": "command", "command": line, "timeout": int(patience.timeout)}
     if decides:
         handler["statusMessage"] = "waiting for the crabhook operator"

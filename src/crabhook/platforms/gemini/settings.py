@@ -24,6 +24,7 @@ from crabhook.platforms.installation import (
     Installation,
     PluginFile,
     SettingsScope,
+    gone,
     grouped,
     settings_file,
 )
@@ -40,8 +41,7 @@ _DIALOGS = (
 )
 CAUTIONS = (_TRUST, _DIALOGS)
 
-_GONE = "crabhook is no longer where its hooks were installed from: run crabhook install gemini"
-_DENIED = '{"decision":"deny","reason":"' + _GONE + '"}'
+_DENIED = '{"decision":"deny","reason":"' + gone("gemini") + '"}'
 
 
 _FILES = dict.fromkeys((SettingsScope.USER, SettingsScope.PROJECT), ".gemini/settings.json")

@@ -4,13 +4,12 @@ Qwen Code takes a timeout below 1000 for seconds and any other for milliseconds.
 milliseconds of a whole second at least, so that none can be read the other way.
 """
 
-import shlex
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from crabhook.model.card import Stance
-from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Event
 from crabhook.model.json_source import parse
 from crabhook.platforms.event_table import Patience, decided
@@ -40,8 +39,6 @@ CAUTIONS = (
     "hooks of a project's own settings run only in a folder that Qwen Code trusts",
 )
 
-_GONE = "crabhook is no longer where its hooks were installed from; run crabhook install qwen"
-
 _FILES = {SettingsScope.USER: "settings.json", SettingsScope.PROJECT: ".qwen/settings.json"}
 settings_path = settings_file("Qwen Code", "QWEN_HOME", ".qwen", _FILES)
 
@@ -65,11 +62,8 @@ def _handler(installation: Installation, patience: Patience, event: str) -> Grou
     """
     decides = event in decided(EVENTS)
     closed = decides and installation.fail_closed
-    words = installation.client(patience, "--platform", "qwen", closed=closed)
-    line = f"exec {shlex.join(words)}"
-    if closed:
-        denied = write(Event("qwen", event), Decision(Verdict.DENY, _GONE)).stdout
-        line = installation.line(words, denied.decode().rstrip())
+    denies = partial(write, Event("qwen", event)) if closed else None
+    line = installation.line_or_nothing(patience, "qwen", denies)
     handler: Group = {"type": "command", "name": NAME, "command": line}
     handler["timeout"] = milliseconds(patience.timeout)
     if decides:
