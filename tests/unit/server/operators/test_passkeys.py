@@ -6,7 +6,7 @@ import asyncio
 import json
 from collections.abc import Callable
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ import pytest
 
 from crabhook.desk.commands import BARE_DENIAL, Decide, Done, GiveOrder, Refused, Stale
 from crabhook.desk.updates import NEVER
-from crabhook.model.actor import Operator, OrderKind, Role
+from crabhook.model.actor import Operator, OrderKind
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.order import Order
 from crabhook.remote.inputs import Inputs
@@ -24,17 +24,15 @@ from crabhook.server.operators.refusals import DeskRefusal, Forbidden
 from crabhook.server.operators.service import (
     CommandReply,
     Hello,
-    OperatorService,
     SubmittedCommand,
 )
 from crabhook.store.opening import open_writer
 from crabhook.store.proofs import Proofs
 from crabhook.team.call_signature import WITHIN, SignedCall
 from crabhook.team.edit_team import without_operator
-from crabhook.team.membership import Member, Scope, Team
 from crabhook.team.passkeys import challenge_of
-from tests.support.authenticator import ORIGIN, Authenticator
-from tests.support.desk import PlayedDesk
+from tests.support.authenticator import ORIGIN
+from tests.support.passkey_people import PasskeyHouse
 from tests.support.sitting import call
 from tests.unit.store.making import records
 
@@ -45,22 +43,10 @@ WALL = 1_800_000_000.0
 
 
 @dataclass
-class House:
-    """A server whose people have a passkey each: ann may all, dee decides, vic looks."""
+class House(PasskeyHouse):
+    """The house as a page speaks to it, whose calls its people sign."""
 
-    server: PlayedDesk = field(default_factory=PlayedDesk)
     challenge: bytes = b""
-
-    def __post_init__(self) -> None:
-        self.keys = {name: Authenticator() for name in ("ann", "dee", "vic")}
-        roles = {"ann": Role.ADMIN, "dee": Role.DECIDER, "vic": Role.VIEWER}
-        members = (
-            Member(f"o-{name}", name, roles[name], Scope(), passkeys=(key.passkey(name),))
-            for name, key in self.keys.items()
-        )
-        self.team = Team("t", "ours", 1, tuple(members))
-        self.service = OperatorService(self.server.runner, lambda: self.team)
-        self.server.ask(call(cwd="/shop"))
 
     async def greeted(self) -> None:
         """Learn the server's challenge as a page does: from the first part of a watch."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -11,21 +11,18 @@ from typing import TYPE_CHECKING, Any
 import aiohttp
 
 from crabhook.desk.commands import BARE_DENIAL, AskContext, Command, Decide, Steer
-from crabhook.model.actor import Role
 from crabhook.model.card import Card
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import CrabhookError
-from crabhook.server.operators.service import OperatorService
 from crabhook.server.push.endpoints import Services
 from crabhook.server.push.push import Push
 from crabhook.server.web.face import Asset, Fragments, Seen
 from crabhook.server.web.listener import WebOpening, WebParts, open_web
 from crabhook.team.folder import Folder
-from crabhook.team.membership import Member, Scope, Team
 from crabhook.team.web_enrolling import PageSide
 from tests.support.authenticator import Authenticator
 from tests.support.desk import PlayedDesk
-from tests.support.sitting import call
+from tests.support.passkey_people import PasskeyHouse
 from tests.support.web_page import WebPage, client
 
 if TYPE_CHECKING:
@@ -84,7 +81,7 @@ class Standing:
     http: aiohttp.ClientSession
     keys: Mapping[str, Authenticator]
     notices: list[str]
-    house: House
+    house: PasskeyHouse
     folder: Folder
     push: Push
     faces: list[Replica]
@@ -114,28 +111,10 @@ class Standing:
         }
 
 
-@dataclass
-class House:
-    """A server with a team: ann may all, dee decides, vic looks."""
-
-    server: PlayedDesk = field(default_factory=PlayedDesk)
-
-    def __post_init__(self) -> None:
-        roles = {"ann": Role.ADMIN, "dee": Role.DECIDER, "vic": Role.VIEWER}
-        self.keys = {name: Authenticator(rp=HOST) for name in roles}
-        members = (
-            Member(f"o-{name}", name, roles[name], Scope(), passkeys=(key.passkey(name),))
-            for name, key in self.keys.items()
-        )
-        self.team = Team("t", "ours", 1, tuple(members))
-        self.service = OperatorService(self.server.runner, lambda: self.team)
-        self.server.ask(call(cwd="/shop"))
-
-
 @asynccontextmanager
 async def standing(*names: str) -> AsyncIterator[Standing]:
     """Open a web desk on a free port; one call waits there."""
-    house, notices = House(), list[str]()
+    house, notices = PasskeyHouse(rp=HOST), list[str]()
     opening = WebOpening("127.0.0.1:0", names, complain=notices.append)
     with TemporaryDirectory(prefix="crabhook-web-") as folder:
         push = Push(Path(folder), Services(), lambda: house.team, 5.0)
