@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from aiohttp import WSMsgType, web
 
-from tests.support.push_service import b64, fault_of
+from tests.support.push_service import b64, fault_of, on_loopback
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -111,14 +111,7 @@ class Autopush:
 async def autopush() -> AsyncIterator[Autopush]:
     """Run the service on a free port of this machine."""
     service, app = Autopush(), web.Application()
-    runner = web.AppRunner(app, shutdown_timeout=0.1)
     app.router.add_get("/", service.browser)
     app.router.add_post("/wpush/v2/{name}", service.take)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    host, port = runner.addresses[0][:2]
-    service.origin = f"http://{host}:{port}"
-    try:
+    async with on_loopback(app) as service.origin:
         yield service
-    finally:
-        await runner.cleanup()

@@ -132,18 +132,22 @@ def fault_of(authorization: str, origin: str) -> str:
 
 
 @asynccontextmanager
-async def push_service(take: Take | None = None) -> AsyncIterator[PushService]:
-    """Run a push service on a free port of this machine; `take` answers in its place."""
-    app = web.Application()
+async def on_loopback(app: web.Application) -> AsyncIterator[str]:
+    """Run an application on a free port of this machine; its origin."""
     runner = web.AppRunner(app, shutdown_timeout=0.1)
-    service = PushService("")
-    app.router.add_post("/{path:.*}", take or service.take)
     await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
-    await site.start()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
     host, port = runner.addresses[0][:2]
-    service.origin = f"http://{host}:{port}"
     try:
-        yield service
+        yield f"http://{host}:{port}"
     finally:
         await runner.cleanup()
+
+
+@asynccontextmanager
+async def push_service(take: Take | None = None) -> AsyncIterator[PushService]:
+    """Run a push service on a free port of this machine; `take` answers in its place."""
+    app, service = web.Application(), PushService("")
+    app.router.add_post("/{path:.*}", take or service.take)
+    async with on_loopback(app) as service.origin:
+        yield service
