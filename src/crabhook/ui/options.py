@@ -13,6 +13,7 @@ from crabhook.model.card import Card, State
 from crabhook.model.decision import Verdict
 from crabhook.present.summary import is_plan, is_question
 from crabhook.ui.text.style import Theme
+from crabhook.vocabulary import vocabulary
 
 QUIET = 5.0  # seconds after a key in which the desk does not call
 APART = 3.0  # seconds between two calls, however much arrives
@@ -107,7 +108,8 @@ class DeskOptions:
     attention: Attention = field(default_factory=Attention)
     reasons: tuple[str, ...] = ()  # offered at a denial
     elsewhere: bool = False  # the server goes on without the desk
-    unhooked: tuple[str, ...] = ("claude", "codex", "gemini")  # what `install` could still connect
+    # What `install` could still connect.
+    unhooked: tuple[str, ...] = field(default_factory=lambda: tuple(sorted(vocabulary().titles)))
 
     @property
     def arming(self) -> float:

@@ -83,7 +83,7 @@ EMPTY = """\
 
    Nothing needs you
 
-   connect an agent  crabhook install claude  (or codex, gemini)
+   connect an agent  crabhook install claude  (or codex, gemini, qwen)
    try it            crabhook demo  an agent that is a script
    today             nothing was decided yet"""
 
@@ -113,8 +113,8 @@ def test_an_empty_desk_looks_so(columns: int) -> None:
 
 
 def test_an_empty_desk_names_only_agents_that_are_not_connected_yet() -> None:
-    text = Sitting(unhooked=("codex", "gemini")).text()
+    text = Sitting(unhooked=("codex", "gemini", "qwen")).text()
     assert "connected         claude" in text
-    assert "connect another   crabhook install codex  (or gemini)" in text
+    assert "connect another   crabhook install codex  (or gemini, qwen)" in text
     assert "install claude" not in text
     assert "crabhook install" not in Sitting(unhooked=()).text()
