@@ -12,7 +12,7 @@ from crabhook.model.actor import Actor, Operator, Role
 from crabhook.model.card import Card, FeedEntry, Risk, State
 from crabhook.model.decision import Decision
 from crabhook.model.event import Event
-from crabhook.model.order import Standing
+from crabhook.model.order import LETS_PASS, Standing
 from crabhook.model.session import SessionKey, SessionView
 
 Then: TypeAlias = Callable[[Outcome], object]
@@ -307,6 +307,10 @@ class Replica:
     def may_order(self) -> bool:
         """Return whether who sits here may give and end every order, as an admin may."""
         return self.role() in ("", Role.ADMIN)
+
+    def may_end(self, order: Standing) -> bool:
+        """Return whether who sits here may end an order: a decider ends what lets calls pass."""
+        return self.may_hold() if order.kind in LETS_PASS else self.may_order()
 
     def lost(self) -> str:
         """Return why the desk's server is not heard at the moment; empty while it is."""

@@ -8,10 +8,13 @@ from crabhook.datatypes import frozen
 from crabhook.model.actor import HERE, Actor, Operator, OrderKind
 from crabhook.model.event import Event
 
-__all__ = ["CAP", "UNHEARD_DAYS", "Order", "OrderKind", "Standing"]
+__all__ = ["CAP", "LETS_PASS", "UNHEARD_DAYS", "Order", "OrderKind", "Standing"]
 
 CAP = 8
 """How often in a row an agent can be kept going; it stops at the next stop all the same."""
+
+LETS_PASS = frozenset({OrderKind.ALLOW_ALL, OrderKind.KEEP_GOING, OrderKind.AWAY})
+"""Orders by which calls pass: a decider may end them, and a key that lies open."""
 
 UNHEARD_DAYS = 7
 """An order about a session ends when so long no event of the session came.

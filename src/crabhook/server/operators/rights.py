@@ -11,7 +11,7 @@ from crabhook.model.actor import Operator, OrderKind, Role
 from crabhook.model.card import Card, FeedEntry
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Event
-from crabhook.model.order import Order, Standing
+from crabhook.model.order import LETS_PASS, Order, Standing
 from crabhook.model.session import SessionView
 from crabhook.server.operators.update_log import UpdateLog
 from crabhook.team.membership import Permission, Principal, Target
@@ -41,7 +41,6 @@ PERMISSIONS: Mapping[type[commands.Command], Permission] = {
 _DENIALS = (Verdict.DENY, Verdict.DECLINE, Verdict.CANCEL)
 _HOLDS = (OrderKind.HOLD, OrderKind.HOLD_ALL)
 _MODES = ("default", "acceptEdits", "plan")  # an agent in them still asks for other calls
-_LETS_PASS = (OrderKind.ALLOW_ALL, OrderKind.KEEP_GOING, OrderKind.AWAY)
 
 
 def permission_of(command: commands.Command, orders: Sequence[Standing]) -> Permission:
@@ -60,7 +59,7 @@ def permission_of(command: commands.Command, orders: Sequence[Standing]) -> Perm
         case commands.StopSession(why=why) if why.strip():
             permission = Permission.NOTE
         case commands.EndOrders(ids) if all(
-            order.kind in _LETS_PASS for order in orders if order.id in ids
+            order.kind in LETS_PASS for order in orders if order.id in ids
         ):
             permission = Permission.HERE
         case _:

@@ -9,7 +9,7 @@ from crabhook.desk.replica import Replica
 from crabhook.desk.updates import News
 from crabhook.model.actor import OrderKind
 from crabhook.model.card import Card, State
-from crabhook.model.order import Standing
+from crabhook.model.order import LETS_PASS, Standing
 from crabhook.model.session import SessionView
 from crabhook.present.past import ID_SHOWN
 from crabhook.present.phrases import joined as phrase
@@ -116,10 +116,6 @@ def head(desk: Replica) -> Html:
     )
 
 
-_LETS_PASS = (OrderKind.ALLOW_ALL, OrderKind.KEEP_GOING, OrderKind.AWAY)
-"""Orders by which calls pass: a decider may end them, and a key that lies open."""
-
-
 def _order(order: Standing, desk: Replica) -> Html:
     """Return a standing order, and what ends it."""
     left = (" · ", el("time", data_until=f"{order.until:.3f}")) if order.until is not None else ()
@@ -130,11 +126,11 @@ def _order(order: Standing, desk: Replica) -> Html:
 
 
 def _ends(order: Standing, desk: Replica) -> Html:
-    passes, away = order.kind in _LETS_PASS, order.kind is OrderKind.AWAY
-    if not (desk.may_hold() if passes else desk.may_order()):
+    if not desk.may_end(order):
         return NOTHING
+    away = order.kind is OrderKind.AWAY
     act, label = (ACTS["here"], "I am back") if away else (ACTS["release"], "end it")
-    key = "cookie" if passes else "passkey"
+    key = "cookie" if order.kind in LETS_PASS else "passkey"
     offered = Button(act.id, label, act.means, Guard.ARMED, key=key)
     return button(offered, value="" if away else str(order.id))
 

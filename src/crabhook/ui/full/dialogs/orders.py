@@ -107,10 +107,6 @@ def offer_orders(card: Card | None, desk: Replica) -> Effects:
     return (Menu(title, tuple(rows)),)
 
 
-_LETS_PASS = (OrderKind.ALLOW_ALL, OrderKind.KEEP_GOING, OrderKind.AWAY)
-"""Orders by which calls pass: a decider may end them."""
-
-
 _UNHEARD = f", of a session not heard of any more: ends after {UNHEARD_DAYS} days"
 
 
@@ -120,7 +116,7 @@ def _ending(order: Standing, desk: Replica) -> Choice:
     end = submit(EndOrders(frozenset({order.id})), Say(f"ended: {what_of(order)}"))
     unseen = "" if desk.is_live(order) else _UNHEARD
     ours, behind = f"{what_of(order)}{left}{times}{unseen}", _behind(scope_of(order))
-    if desk.may_order() or (desk.may_hold() and order.kind in _LETS_PASS):
+    if desk.may_end(order):
         return Choice(f"END: {ours}", lambda: (end,), behind, faint=bool(unseen))
     ends = "an admin can end this order, and you are none"
     return Choice(f"it stands: {ours}", lambda: (Say(ends),), behind, faint=True)
