@@ -4,6 +4,7 @@ import json
 import re
 from math import isinf
 
+from crabhook.model.elicitation import FormField
 from crabhook.model.errors import DecisionError, PayloadError
 from crabhook.model.jsontext import Value, parse_object
 
@@ -11,7 +12,12 @@ _NUMBER = re.compile(
     r"(?P<whole>[+-]?[0-9]{1,300})"
     r"|[+-]?([0-9]{1,300}(\.[0-9]{0,300})?|\.[0-9]{1,300})([eE][+-]?[0-9]{1,3})?"
 )
-YES_OR_NO = ((True, "yes"), (False, "no"))
+_YES_OR_NO = ((True, "yes"), (False, "no"))
+
+
+def choices_of(asked: FormField) -> tuple[tuple[Value, str], ...]:
+    """Return the values that an operator chooses from, with their names; none to type one."""
+    return asked.choices or (_YES_OR_NO if asked.kind == "boolean" else ())
 
 
 def read_value(kind: str, text: str) -> Value:

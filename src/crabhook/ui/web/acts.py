@@ -65,7 +65,7 @@ from crabhook.ui.commands.decide import (
 from crabhook.ui.commands.words import LONGEST as LONGEST_ORDER
 from crabhook.ui.commands.words import LineError
 from crabhook.ui.edits import asked_tool, text_paths
-from crabhook.ui.form_values import YES_OR_NO, read_value
+from crabhook.ui.form_values import choices_of, read_value
 
 LONGEST_WORDS = 20_000  # letters of what an operator says
 LONGEST_TEXT = 1_000_000  # letters of an edited text
@@ -518,7 +518,7 @@ def _content(posted: _Posted, card: Card) -> Mapping[str, Value] | None:
 
 
 def _entry(entry: FormField, entered: Value) -> Value:
-    choices = entry.choices or (YES_OR_NO if entry.kind == "boolean" else ())
+    choices = choices_of(entry)
     if not choices:
         return read_value(entry.kind, _words(entered, entry.title, LONGEST_TEXT))
     numbers = _numbers(entered)

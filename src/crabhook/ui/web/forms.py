@@ -11,7 +11,7 @@ from crabhook.model.jsontext import Value, compact
 from crabhook.model.question import Option, Question
 from crabhook.present.document import McpForm, Questions
 from crabhook.present.phrases import joined as phrase
-from crabhook.ui.form_values import YES_OR_NO
+from crabhook.ui.form_values import choices_of
 from crabhook.ui.web.html import NOTHING, Html, can_be_typed, el, joined
 from crabhook.ui.web.texts import Pen, lines_of, paragraph, section, text_block
 
@@ -123,7 +123,7 @@ def form(each: McpForm, pen: Pen) -> Html:
 
 
 def _entry(place: int, asked: FormField, pen: Pen) -> Html:
-    choices = asked.choices or (YES_OR_NO if asked.kind == "boolean" else ())
+    choices = choices_of(asked)
     about = el("p", _lines(asked.description, pen), class_="dim") if asked.description else NOTHING
     if not choices:
         return el("div", *_typed_entry(f"f{place}", asked, pen), about, class_="entry")

@@ -17,7 +17,7 @@ from crabhook.model.event import Event
 from crabhook.model.jsontext import Value, compact, object_at
 from crabhook.present.body import ASKED, server_asks
 from crabhook.present.summary import brief
-from crabhook.ui.form_values import YES_OR_NO, read_value
+from crabhook.ui.form_values import choices_of, read_value
 from crabhook.ui.full.dialog import DIGITS, Group, always, closes, group, row, row_of
 from crabhook.ui.full.dialogs import prompts
 from crabhook.ui.full.dialogs.help import ANYWHERE
@@ -104,7 +104,7 @@ class FillIn:
             object_at(self._properties, asked.name),
             given=asked.default is not None,
             value=asked.default,
-            choices=asked.choices or (YES_OR_NO if asked.kind == "boolean" else ()),
+            choices=choices_of(asked),
         )
 
     @property
