@@ -316,3 +316,11 @@ def undone(offer: Offer, most: int) -> tuple[Sequence[str], str]:
 def end_of(life: timedelta | None) -> datetime | None:
     """Return when a rule ends that lives so long from now on; None if it never ends."""
     return None if life is None else (datetime.now(UTC) + life).replace(microsecond=0)
+
+
+LIVES: Mapping[str, Callable[[Offer], datetime | None]] = {
+    "offered": lambda offer: offer.expires,
+    "day": lambda _: end_of(timedelta(days=1)),
+    "forever": lambda _: None,
+}
+"""How long a rule can be made to hold, by a word for it; first as it is offered."""

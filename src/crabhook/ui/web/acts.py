@@ -27,7 +27,6 @@ note-back, release           the choice is the number of the note, of the order
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import timedelta
 from hashlib import sha256
 from math import isfinite
 from typing import Any
@@ -55,9 +54,9 @@ from crabhook.present.safe import excerpt, safe
 from crabhook.present.sentence import DOES, doubts, outlasting
 from crabhook.present.summary import said as outcome_of
 from crabhook.ui.commands.decide import (
+    LIVES,
     RewriteError,
     asked_by,
-    end_of,
     line_decision,
     rewritten,
     undoing,
@@ -577,13 +576,6 @@ _READERS: Mapping[Field, Callable[[_Posted, Card], Any]] = {
 
 # From now on.
 
-_LIVES: Mapping[str, Callable[[Offer], Any]] = {
-    "offered": lambda offer: offer.expires,
-    "day": lambda _: end_of(timedelta(days=1)),
-    "forever": lambda _: None,
-}
-"""How long a rule is to hold, by the word for it."""
-
 
 def _with_rule(act: Act, posted: _Posted, card: Card, desk: Replica) -> Command:
     parts = _rule_parts(posted, "life|reason")
@@ -628,9 +620,9 @@ def _chosen(chosen: str, offers: Sequence[Offer]) -> Offer:
 
 def _taken(offer: Offer, parts: Mapping[str, Value]) -> TakenOffer:
     life = parts.get("life", "offered")
-    if not isinstance(life, str) or life not in _LIVES:
-        raise CallError(f"a rule holds for one of: {', '.join(_LIVES)}")
-    return TakenOffer(offer.id, _LIVES[life](offer))
+    if not isinstance(life, str) or life not in LIVES:
+        raise CallError(f"a rule holds for one of: {', '.join(LIVES)}")
+    return TakenOffer(offer.id, LIVES[life](offer))
 
 
 # What is read.

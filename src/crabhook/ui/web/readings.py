@@ -11,7 +11,7 @@ from crabhook.model.wording import until
 from crabhook.present.cover import masked
 from crabhook.present.document import CallRisk, TextChange
 from crabhook.present.phrases import joined as phrase
-from crabhook.ui.commands.decide import covered, tried, undoing, undone
+from crabhook.ui.commands.decide import LIVES, covered, tried, undoing, undone
 from crabhook.ui.edits import asked_tool, text_paths
 from crabhook.ui.web import blocks
 from crabhook.ui.web.acts import (
@@ -28,7 +28,7 @@ from crabhook.ui.web.html import NOTHING, Html, el
 from crabhook.ui.web.texts import Pen
 
 _UNDONE_SHOWN = 20
-_LIVES = (("offered", ""), ("day", "for a day"), ("forever", "for ever"))
+_LIFE = {"day": "for a day", "forever": "for ever"}
 
 
 def objections(ready: ObjectionsReady, card: Card, desk: Replica) -> Html:
@@ -119,7 +119,7 @@ def _rule(offer: Offer, takes: Html) -> Html:
 
 
 def _life(offer: Offer) -> Html:
-    options = (el("option", words or until(offer.expires), value=value) for value, words in _LIVES)
+    options = (el("option", _LIFE.get(life) or until(offer.expires), value=life) for life in LIVES)
     choice = el("select", *options, data_field="rule", data_name="life")
     return el("label", el("span", "it holds", class_="label"), choice, class_="typed")
 

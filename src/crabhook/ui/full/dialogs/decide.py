@@ -6,7 +6,7 @@ denies, since it stays when the call is forgotten.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 from typing import TypeAlias
 
@@ -26,9 +26,9 @@ from crabhook.present.phrases import lasting
 from crabhook.present.sentence import DOES, doubts, outlasting
 from crabhook.present.summary import brief
 from crabhook.ui.commands.decide import (
+    LIVES,
     NO_REASON,
     covered,
-    end_of,
     tried,
     undoing,
     undone,
@@ -200,12 +200,7 @@ def _allowing(update: Mapping[str, Value]) -> Callable[[], Effects]:
     return lambda: (Give(Decision(Verdict.ALLOW, permissions=(update,))),)
 
 
-# The lives of a rule; each press of the key takes the next, first the offered one.
-_LIVES: tuple[Callable[[Offer], datetime | None], ...] = (
-    lambda offer: offer.expires,
-    lambda _: end_of(timedelta(days=1)),
-    lambda _: None,
-)
+_LIVES = (*LIVES.values(),)  # each press of the key takes the next
 _UNDONE_SHOWN = 20
 
 
