@@ -15,7 +15,7 @@ from crabhook.present.summary import brief
 from crabhook.ui.commands.decide import RewriteError, asked_by
 from crabhook.ui.edits import asked_tool, subject_of, text_paths
 from crabhook.ui.web.acts import Button, buttons, edit_choice, second_yes, time_buttons
-from crabhook.ui.web.html import NOTHING, Html, can_be_typed, el, joined, typed
+from crabhook.ui.web.html import NOTHING, Html, can_be_typed, el, joined, labelled, typed
 
 _SHARED = (Field.REASON, Field.NOTE, Field.INSTRUCTION)
 """The fields of words to the model: they share one."""
@@ -52,7 +52,7 @@ def field(label: str, named: Field, value: str = "", *, rows: int = 2) -> Html:
         spellcheck="false" if value else None,
         autocapitalize="off" if value else None,
     )
-    return el("label", el("span", label, class_="label"), inner, class_="typed")
+    return labelled(label, inner)
 
 
 def with_field(*inner: Html) -> Html:
@@ -108,8 +108,7 @@ def _shared(offered: Sequence[Button], kind: Kind) -> Html:
         return NOTHING
     label = _SAYS.get(kind, "A reason or a note (the model reads it)")
     inner = el("textarea", rows=2, data_field=" ".join(named))
-    words = el("label", el("span", label, class_="label"), inner, class_="typed")
-    return el("div", words, class_="fields")
+    return el("div", labelled(label, inner), class_="fields")
 
 
 # The other acts.

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from crabhook.ui.web.html import NOTHING, Html, el, joined
+from crabhook.ui.web.html import NOTHING, Html, el, joined, labelled
 
 _DOCTYPE = Html("<!doctype html>\n")
 _KINDS = {
@@ -263,11 +263,9 @@ def _enrol() -> Html:
                 "enrol",
                 "Join the team",
                 el("p", "", id="enrol-who"),
-                el(
-                    "label",
-                    el("span", "Name of this device", class_="label"),
+                labelled(
+                    "Name of this device",
                     el("input", id="enrol-device", type="text", maxlength=64, autocomplete="off"),
-                    class_="typed",
                 ),
                 el("button", "Make a passkey", type="button", id="enrol-make", class_="main"),
                 el("p", "", id="enrol-said", role="status", class_="said"),

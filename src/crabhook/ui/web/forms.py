@@ -12,7 +12,7 @@ from crabhook.model.question import Option, Question
 from crabhook.present.document import McpForm, Questions
 from crabhook.present.phrases import joined as phrase
 from crabhook.ui.form_values import choices_of
-from crabhook.ui.web.html import NOTHING, Html, can_be_typed, el, joined
+from crabhook.ui.web.html import NOTHING, Html, can_be_typed, el, joined, labelled
 from crabhook.ui.web.texts import Pen, lines_of, paragraph, section, text_block
 
 _BREAK = el("br")
@@ -111,7 +111,7 @@ def _typed(label: str, field: Field, name: str, value: str = "", **attributes: s
         autocomplete="off",
         **attributes,
     )
-    return el("label", el("span", label, class_="label"), typed, class_="typed")
+    return labelled(label, typed)
 
 
 def form(each: McpForm, pen: Pen) -> Html:

@@ -107,6 +107,11 @@ def joined(pieces: Iterable[Html], between: Html = NOTHING) -> Html:
     return Html(between.join(pieces))
 
 
+def labelled(label: str, field: Html) -> Html:
+    """Return what is typed or chosen, below its label."""
+    return el("label", el("span", label, class_="label"), field, class_="typed")
+
+
 def can_be_typed(words: str) -> bool:
     """Whether a field of a form shows a text as it is, and gives it back unchanged."""
     return not hidden(words) and "\r" not in words

@@ -24,7 +24,7 @@ from crabhook.ui.web.acts import (
     turns_round,
 )
 from crabhook.ui.web.buttons import button, edited, offers_place, with_field
-from crabhook.ui.web.html import NOTHING, Html, el
+from crabhook.ui.web.html import NOTHING, Html, el, labelled
 from crabhook.ui.web.texts import Pen
 
 _UNDONE_SHOWN = 20
@@ -121,10 +121,9 @@ def _rule(offer: Offer, takes: Html) -> Html:
 def _life(offer: Offer) -> Html:
     options = (el("option", _LIFE.get(life) or until(offer.expires), value=life) for life in LIVES)
     choice = el("select", *options, data_field="rule", data_name="life")
-    return el("label", el("span", "it holds", class_="label"), choice, class_="typed")
+    return labelled("it holds", choice)
 
 
 def _reason() -> Html:
     typed = el("input", type="text", data_field="rule", data_name="reason", autocomplete="off")
-    label = el("span", "reason (the model reads it)", class_="label")
-    return el("label", label, typed, class_="typed")
+    return labelled("reason (the model reads it)", typed)
