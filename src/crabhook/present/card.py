@@ -75,12 +75,6 @@ class CardDocument:
         return (*self.notes, *self.body.every, *changed, *happening, *self.again, self.offered)
 
     @property
-    def around(self) -> tuple[Block, ...]:
-        """The blocks beside the request: its risk, why it is here, and the session."""
-        risk = () if self.risk is None else (self.risk,)
-        return (*risk, self.reason, self.context, self.last_calls)
-
-    @property
     def sent(self) -> tuple[SentEvent, ...]:
         """What each of its hooks sent, without what the request shows."""
         return tuple(

@@ -108,12 +108,7 @@ def test_around_the_request_stand_risk_reason_and_session() -> None:
     document = card_document(
         card, around(card, desk.replica), calls_before(card, desk.replica.feed())
     )
-    assert document.around == (
-        CallRisk(card.risk),
-        CardReason(card.reason),
-        document.context,
-        document.last_calls,
-    )
+    assert (document.risk, document.reason) == (CallRisk(card.risk), CardReason(card.reason))
     assert document.context.prompt == "Build it"
     assert [entry.event.given["command"] for entry in document.last_calls.calls] == ["make"]
 

@@ -50,7 +50,7 @@ Classes that have a look
   added, removed           lines; `sign` is their first letter
   changed                  words in a line
   label, quote             our words, and an agent's
-  dim, warning, alarm, count, current
+  dim, warning, alarm, count
 
 What the page (`static/desk.js`) does with these, and looks for beside them
   a.open          in a row or an entry: leads to the whole card (`href="#card-3"`, `#entry-5`)

@@ -284,18 +284,19 @@ def _path(each: FilePath, pen: Pen) -> Html:
     return block("path", lines_of(pen.words(each.path)), "file")
 
 
-def raw(title: str, value: Value, pen: Pen) -> Html:
-    """Return JSON that nobody needs to have seen."""
-    written = json_start(value, _RAW, indent=2)
-    more = ["… the rest of it is left out …"] if len(written) > _RAW else []
-    lines = [*lines_of(pen.words(written[:_RAW])), *(line(words, class_="dim") for words in more)]
-    return el("details", el("summary", title), rows_of(lines), class_="raw")
-
-
 def sent(each: SentEvent, pen: Pen) -> Html:
-    """Return all that a hook sent of an event and the card does not show."""
+    """Return, as JSON that nobody needs to have seen, what else a hook sent of an event."""
     of = f" of {each.tool}" if each.tool else ""
-    return raw(f"the event itself: {each.event}{of}", dict(each.rest), pen)
+    written = json_start(dict(each.rest), _RAW, indent=2)
+    lines = lines_of(pen.words(written[:_RAW]))
+    if len(written) > _RAW:
+        lines.append(line("… the rest of it is left out …", class_="dim"))
+    return el(
+        "details",
+        el("summary", f"the event itself: {each.event}{of}"),
+        rows_of(lines),
+        class_="raw",
+    )
 
 
 # What an event tells, and what an agent or a server asks.
@@ -449,9 +450,4 @@ _DRAWINGS: Mapping[type[Block], Callable[..., Html]] = {
     KeptGoing: _going,
     AskedAgain: _again,
     OfferedRules: _offered,
-    CallRisk: risk_items,
-    CardReason: reason,
-    CardContext: context,
-    LastCalls: last_calls,
-    SentEvent: sent,
 }

@@ -354,10 +354,7 @@ function put(fragments, whole = false) {
       }
     }
     if (!whole) return;
-    for (const list of all("#queue-list, #session-list")) {
-      if (named.has(list.id)) continue;
-      for (const row of [...list.children]) if (!named.has(row.id)) takeAway(row);
-    }
+    for (const row of all("#queue-list > *, #session-list > *")) if (!named.has(row.id)) takeAway(row);
   });
   afterPut();
 }
@@ -467,8 +464,7 @@ function afterPut() {
 /** Tell how many cards wait, at the title and on the app's icon. */
 function count() {
   const waiting = all("#queue-list > [data-card]:not([data-is-gone])").length;
-  const place = byId("queue-count");
-  if (place && !place.dataset.order) say(place, String(waiting));
+  say(byId("queue-count"), String(waiting));
   document.title = waiting ? `(${waiting}) crabhook` : "crabhook";
   say(document.querySelector(".back"), waiting ? `Waiting · ${waiting}` : "Waiting");
   navigator.setAppBadge?.(waiting).catch(() => {});
