@@ -794,6 +794,13 @@ const whyOf = (response, answer) =>
   answer.why ? sentence(answer.why) : `The server answers ${response.status}.`;
 const why = async (response) => whyOf(response, await answerOf(response));
 
+/** Return the answer of a server that did what was asked; throws its reason where it did not. */
+async function answered(response) {
+  const answer = await answerOf(response);
+  if (!response.ok) throw new Error(whyOf(response, answer));
+  return answer;
+}
+
 /** Send the same call until its outcome is known: a tap is never lost with a connection. */
 async function deliver(path, value, onWait) {
   for (let tries = 0; ; tries += 1) {
@@ -1300,13 +1307,8 @@ function noteOn(button) {
 // ---------------------------------------------------------------- Push
 
 /** Ask the server about this device's notices: its key, a subscription, a test. */
-async function pushSend(method, path, value) {
-  const headers = { "Content-Type": "application/json" };
-  const body = method === "GET" ? undefined : JSON.stringify(value ?? {});
-  const response = await fetch(path, { method, headers, body });
-  const answer = await answerOf(response);
-  if (!response.ok) throw new Error(whyOf(response, answer));
-  return answer;
+async function pushSend(method, path, value = {}) {
+  return answered(await (method === "GET" ? fetch(path) : send(path, value, { method })));
 }
 
 /** Subscribe this device: on a tap alone, and never for longer than a person waits. */
@@ -1403,10 +1405,7 @@ async function tidyNotices() {
 
 /** Ask for a step of enrolling; `shown` proves that we know the invitation's secret. */
 async function enrolStep(step, value) {
-  const response = await send("/enrol", { step, ...value });
-  const answer = await answerOf(response);
-  if (!response.ok) throw new Error(whyOf(response, answer));
-  return answer;
+  return answered(await send("/enrol", { step, ...value }));
 }
 
 async function enrol() {
