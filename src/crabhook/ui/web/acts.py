@@ -277,10 +277,7 @@ _PARTS: Mapping[str, str | int] = {
 
 @frozen
 class _Posted:
-    """A call as the page posted it; `asks`: it has something read, and does nothing.
-
-    `is_tried`: what the rules say of its edit is still to be asked; it cannot be signed so.
-    """
+    """A call as the page posted it; `asks`: it has something read, and does nothing."""
 
     id: str
     act: str
@@ -289,7 +286,6 @@ class _Posted:
     seen: int
     second: str
     asks: bool
-    is_tried: bool
     fields: Mapping[str, Any]
 
     @classmethod
@@ -307,7 +303,6 @@ class _Posted:
             parts["seen"],
             parts["second"],
             bool(parts["ask"]),
-            "at" not in call,
             parts,
         )
 
@@ -370,8 +365,6 @@ def _at_card(posted: _Posted, card: Card, desk: Replica) -> Command:
     field = _field(act, asked, keys)
     decision = _decision(act, field, posted, card)
     if field is Field.INPUT:
-        if posted.is_tried:
-            return commands.Decide(card.number, posted.seen, decision)
         decision = _looked_at(decision, posted, card, desk)
     yes = edit_yes(card, decision, decision.despite, desk)
     _second_yes_given(posted, yes)

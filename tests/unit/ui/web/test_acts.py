@@ -240,7 +240,8 @@ def test_an_edit_is_given_after_the_rules_were_asked_and_their_objections_agreed
         command_of(posted(card, "edit", value), card, desk.replica)
     tried = posted(card, "edit", value)
     del tried["at"]
-    assert isinstance(command_of(tried, card, desk.replica), Decide)
+    with pytest.raises(CallError, match="see first"):
+        command_of(tried, card, desk.replica)
     asks = command_of({**tried, "ask": "objections"}, card, desk.replica)
     assert isinstance(asks, AskObjections)
     assert outcome_of(desk, asks) == Done()
