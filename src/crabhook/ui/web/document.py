@@ -149,7 +149,7 @@ def _sign_in() -> Html:
         el("p", "", id="sign-in-said", role="status", class_="said"),
         el(
             "p",
-            "No passkey yet? At a desk that is in, run ",
+            "No passkey yet? At a desk of your team, run ",
             el("code", "crabhook team invite NAME --web"),
             " and open its code here.",
             class_="dim",

@@ -482,19 +482,23 @@ async def test_an_admin_hears_who_is_attached_and_others_the_names(tmp_path: Pat
         port.desk("bob") as of_bob,
         port.desk("eve") as of_eve,
     ):
-        told: dict[str, list[AttachedDesk]] = {}
+        attached: dict[str, list[AttachedDesk]] = {}
         for name, desk in (("ann", of_ann), ("bob", of_bob), ("eve", of_eve)):
-            replica, done = Replica(desk, time.monotonic), asyncio.Event()
+            replica = Replica(desk, time.monotonic)
             replica.follow()
-            replica.submit(AskDesks(), lambda _, done=done: done.set())  # type: ignore[misc]
-            await asyncio.wait_for(done.wait(), SOON)
-            # A desk that had to connect again stands behind the others.
-            told[name] = sorted(replica.attached(), key=lambda desk: desk.by.name)
-        assert [one.by.name for one in told["ann"]] == ["ann", "bob", "eve"]
+            async with asyncio.timeout(SOON):
+                # On a busy machine a desk may be away for a moment: it connects again.
+                while len(attached.get(name, ())) < len(people):
+                    done = asyncio.Event()
+                    replica.submit(AskDesks(), lambda _, done=done: done.set())  # type: ignore[misc]
+                    await done.wait()
+                    # A desk that had to connect again stands behind the others.
+                    attached[name] = sorted(replica.attached(), key=lambda desk: desk.by.name)
+        assert [desk.by.name for desk in attached["ann"]] == ["ann", "bob", "eve"]
         whole = Operator("o-bob", "bob", "bob's", "127.0.0.1", "decider", "passphrase")
-        assert told["ann"][1] == AttachedDesk(whole, server.now())
+        assert attached["ann"][1] == AttachedDesk(whole, server.now())
         names = [AttachedDesk(Operator("", name, "")) for name in people]
-        assert told["bob"] == told["eve"] == names
+        assert attached["bob"] == attached["eve"] == names
         server.pass_time(1)
         async with asyncio.timeout(SOON):
             while replica.desks() != 2:  # noqa: ASYNC110 - who only views decides nothing

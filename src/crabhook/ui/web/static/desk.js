@@ -1452,7 +1452,7 @@ async function makePasskey(shown, options) {
     const list = byId("enrol-words");
     list.replaceChildren(...words.split(/\s+/).map((word) => make("li", word)));
     list.hidden = false;
-    say(said, "Compare these six words with those at the desk. They are the same: the desk says yes.");
+    say(said, "Compare these six words with those at the desk. If they are the same, somebody there says yes.");
     while (!(await joinedAs(shown))) await sleep(1_500);
     // The secret is used up: it stays in no history of addresses.
     history.replaceState(null, "", "/enrol");
