@@ -1,12 +1,23 @@
+import gc
+import importlib
+import inspect
+import pkgutil
+import re
 import subprocess
 import sys
+from collections.abc import Iterator
+from copy import copy, deepcopy
+from dataclasses import FrozenInstanceError, asdict, dataclass, field, fields, replace
+from functools import partial
 from pathlib import Path
+from typing import Any, ClassVar, get_type_hints
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabhook.datatypes import Bounded, frozen
+import crabhook
+from crabhook.datatypes import Bounded, LatePattern, frozen, late_pattern
 from tests.support.examples import examples
 
 
@@ -20,6 +31,131 @@ class Point:
 class Line:
     start: Point
     end: Point
+
+
+NAN = float("nan")
+
+
+def no_fields(make: Any) -> tuple[Any, ...]:
+    @make
+    class NoFields:
+        """A value without fields."""
+
+    return NoFields, NoFields()
+
+
+def every_kind_of_field(make: Any) -> tuple[Any, ...]:
+    @make
+    class EveryKind:
+        place: int
+        text: str = "text"
+        kind: ClassVar[str] = "a kind"
+        made: list[int] = field(default_factory=lambda: [0], compare=False)
+        covered: str = field(default="covered", repr=False)
+        later: str = field(init=False)
+        anew: list[int] = field(default_factory=list, init=False, compare=False)
+        fixed: int = field(default=7, init=False)
+        named: int = field(kw_only=True)
+        named_too: "int | None" = field(default=None, kw_only=True)
+
+        def __post_init__(self) -> None:
+            object.__setattr__(self, "later", self.text.upper())
+
+    yes = EveryKind
+    return (
+        yes,
+        *(yes(1, named=2), yes(1, "other", named=2), yes(1, named=3)),
+        *(yes(1, "text", [0], named=2, named_too=4), yes(1, "text", [5], "open", named=2)),
+    )
+
+
+def functions_of_its_own(make: Any) -> tuple[Any, ...]:
+    @make
+    class Own:
+        left: int
+        right: float = 0.0
+
+        def __repr__(self) -> str:
+            return f"its own {self.left}"
+
+        def __eq__(self, other: object) -> bool:
+            return isinstance(other, type(self)) and self.left == other.left
+
+        def __hash__(self) -> int:
+            return self.left
+
+    return Own, Own(1, 2), Own(1, 3), Own(2, NAN)
+
+
+def alone(make: Any) -> tuple[Any, ...]:
+    @make
+    class Alone:
+        only: float
+
+    return Alone, Alone(1), Alone(2), Alone(NAN)
+
+
+def below_another(make: Any) -> tuple[Any, ...]:
+    @make
+    class Above:
+        first: int
+        last: int = 5
+
+    @make
+    class Below(Above):
+        last: int = 6
+        more: str = ""
+
+    return Below, Below(1), Below(1, 6), Below(1, 5, "x"), Above(1, 6)
+
+
+SHAPES = (no_fields, every_kind_of_field, functions_of_its_own, alone, below_another)
+
+
+def seen_of(cls: Any, values: tuple[Any, ...]) -> Iterator[object]:
+    """Yield all that a user of a class and of values of it can see."""
+    signature = inspect.signature(cls).parameters
+    yield [(item.name, item.kind) for item in signature.values()]
+    yield get_type_hints(cls.__init__), cls.__match_args__, cls.__doc__ is not None
+    for value in values:
+        yield repr(value).replace(" object at 0x", ""), asdict(value)
+        yield hash(value) == hash(copy(value)), deepcopy(value) == value, copy(value) == value
+        yield pickle_of(value) == value, value.__eq__(object()), value.__eq__(values[-1])
+        yield [value == other for other in values]
+        for name in [item.name for item in fields(value) if item.init]:
+            yield repr(replace(value, **{name: "another"}))
+            with pytest.raises(FrozenInstanceError) as refused:
+                setattr(value, name, 1)
+            yield str(refused.value)
+            with pytest.raises(FrozenInstanceError) as refused:
+                delattr(value, name)
+            yield str(refused.value)
+    yield len(set(values))
+    for places, names in (((1, 2, 3, 4, 5, 6, 7), {}), ((), {"strange": 1}), ((), {"fixed": 1})):
+        with pytest.raises(TypeError):
+            cls(*places, **names)
+
+
+def pickle_of(value: Any) -> Any:
+    """Return a value put together again as pickle does."""
+    make, arguments, state, *_ = value.__reduce_ex__(4)
+    again = make(*arguments)
+    if hasattr(again, "__setstate__"):
+        again.__setstate__(state)
+    else:
+        vars(again).update(state or {})
+    return again
+
+
+@pytest.mark.parametrize("slots", [True, False])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_frozen_class_does_what_a_frozen_dataclass_does(shape: Any, slots: bool) -> None:
+    seen = []
+    for make in (partial(frozen, slots=slots), partial(dataclass, frozen=True, slots=slots)):
+        cls, *values = shape(make)
+        seen.append([*seen_of(cls, tuple(values))])
+    ours, theirs = seen
+    assert ours == theirs
 
 
 def test_values_are_told_apart_by_what_they_hold() -> None:
@@ -98,3 +234,21 @@ def test_every_way_to_set_an_item_is_bounded() -> None:
     kept.update((number, 0) for number in range(10))
     kept.setdefault(10, 0)
     assert list(kept) == [8, 9, 10]
+
+
+def test_a_late_pattern_is_a_pattern() -> None:
+    late, at_once = late_pattern("(a)b*", re.IGNORECASE), re.compile("(a)b*", re.IGNORECASE)
+    assert late.pattern == at_once.pattern
+    assert late.sub("-", "cABb") == at_once.sub("-", "cABb") == "c-"
+    assert [match.span() for match in late.finditer("abA")] == [(0, 2), (2, 3)]
+    with pytest.raises(AttributeError):
+        _ = late.no_such_method  # type: ignore[attr-defined]
+
+
+def test_every_late_pattern_can_be_compiled() -> None:
+    for module in pkgutil.walk_packages(crabhook.__path__, "crabhook."):
+        if module.name.startswith(("crabhook.secrets.", "crabhook.policy.")):
+            importlib.import_module(module.name)
+    late = [value for value in gc.get_objects() if isinstance(value, LatePattern)]
+    assert len(late) > 200
+    assert all(value.groups >= 0 for value in late)

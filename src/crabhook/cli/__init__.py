@@ -6,6 +6,7 @@ the arguments. This floor parses and prints; `app` below it composes what runs.
 """
 
 import argparse
+import gc
 import os
 import sys
 import textwrap
@@ -40,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             f"there is no command {name!r}{meant(name, COMMANDS) or ', see crabhook --help'}"
         )
     try:
-        parser, command = parser_of(name)
+        parser, command = _loaded(name)
         namespace = argparse.Namespace(argv=arguments[1:])
         code = command.run(parser.parse_args(arguments[1:], namespace))
         if sys.stdout:
@@ -54,6 +55,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stderr.write(words)
         return 2
     return code
+
+
+def _loaded(name: str) -> tuple[Parser, Subcommand]:
+    """Return what `parser_of` returns, without looking for garbage: what modules make stays."""
+    gc.disable()  # a tenth of a server's start
+    try:
+        return parser_of(name)
+    finally:
+        gc.enable()
 
 
 class _HelpFormatter(argparse.RawDescriptionHelpFormatter):

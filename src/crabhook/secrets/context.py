@@ -10,6 +10,7 @@ from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from crabhook.data_files import tables
+from crabhook.datatypes import late_pattern
 
 
 class SecretSpan(NamedTuple):
@@ -69,52 +70,54 @@ _NAME = (
     r"|authtoken|(?<![a-z])(?<=_)auth|(?<=access)signature)"
 )
 _SUFFIX = r"(?:[_-](?:b64|base64|value|dev|prod|production|staging|test|live|old|new|\d+)|\d{1,2})?"
-_ENDING = re.compile(_NAME + _SUFFIX)
+_ENDING = late_pattern(_NAME + _SUFFIX)
 _PASSWORD = re.compile(_OF_PASSWORDS)
 # Words that are names of a password only alone, and only for a value with a letter.
-_SHORT_NAME = re.compile(
+_SHORT_NAME = late_pattern(
     r"(?:(?<![\w.-])|(?<=\.)(?=pass\s{0,4}=(?!=)))(?:pass|pwd)(?=[\"']?\s{0,4}[:=](?![:=])\s{0,4}"
     r"(?:[\"'](?!\d+\b)[^\s\"'`]{4,}[\"']|(?!\d+\b)[^\s\"'`]{4,}(?:[\"'\s,;)&]|\Z)))"
 )
 
-_QUOTED = re.compile(
+_QUOTED = late_pattern(
     r"\\?[\"']?\]?\s{0,8}(?:=>|:=|=|:)\s{0,8}(?P<quote>\\?[\"'`])"
     r"(?P<secret>(?:(?!(?P=quote))(?:\\[^\n]|[^\n])){1,4096})(?P=quote)"
 )
-_BARE = re.compile(r"(?:=|:[-+?=]?(?=\S))(?P<secret>[^\s\"'`;,&|)}\]<>\\]+)")
-_TO_LINE_END = re.compile(
+_BARE = late_pattern(r"(?:=|:[-+?=]?(?=\S))(?P<secret>[^\s\"'`;,&|)}\]<>\\]+)")
+_TO_LINE_END = late_pattern(
     r"[\"']?(?:[ \t]{0,8}[=:]|(?:(?<=password)|(?<=passcode)|(?<=passphrase))[ \t]is:)[ \t]{1,8}"
     r"(?P<secret>(?:[^\s\"'#]|(?<=\S)#)+?)[,;]?[ \t]*(?:(?<=\s)#[^\n]*)?$",
     re.MULTILINE,
 )
-_LINE_SO_FAR = re.compile(r"[ \t>|+-]{0,40}(?:(?:export|set|-)\s{1,4})?[\"']?[\w.-]{0,80}")
+_LINE_SO_FAR = late_pattern(r"[ \t>|+-]{0,40}(?:(?:export|set|-)\s{1,4})?[\"']?[\w.-]{0,80}")
 # A setting that `echo` prints ends with its quote, its line or the command.
-_TO_PRINTED_END = re.compile(
+_TO_PRINTED_END = late_pattern(
     r"[ \t]{0,8}[=:][ \t]{1,8}(?P<secret>(?:[^\s\"'\\|;&]|\\(?![nrt\"']))+)(?:[\s\"';&|]|\\|\Z)"
 )
 # The last line of such a text ends with its quote.
-_TO_LAST_QUOTE = re.compile(
+_TO_LAST_QUOTE = late_pattern(
     r"[ \t]{0,8}[=:][ \t]{1,8}(?P<secret>[^\s\"'\\|;&()]+)(?:\\n)?[\"']\s{0,4}(?:\d?>|[|;&)]|$)",
     re.MULTILINE,
 )
-_PRINTED_SO_FAR = re.compile(
+_PRINTED_SO_FAR = late_pattern(
     r"[^\n]{0,160}(?:\\n|(?:\b(?:echo|printf|print|puts|Write-Output|Write-Host|Add-Content|Set-Content)"
     r"(?:\s+-\w+){0,3}|<<<)\s*[$(]?[\"']?)[ \t>|+-]{0,40}[\w.-]{0,80}"
 )
-_LABEL = re.compile(r"[ \t>*|+-]{0,40}(?:[A-Za-z][\w']{0,20} ){0,3}[\w.-]{0,40}")
-_LIKE_A_KEY = re.compile(r"(?=\D*\d)(?=[^A-Za-z]*[A-Za-z])[\w+/=.~-]{12}")
+_LABEL = late_pattern(r"[ \t>*|+-]{0,40}(?:[A-Za-z][\w']{0,20} ){0,3}[\w.-]{0,40}")
+_LIKE_A_KEY = late_pattern(r"(?=\D*\d)(?=[^A-Za-z]*[A-Za-z])[\w+/=.~-]{12}")
 # An element or an attribute of XML.
-_ELEMENT = re.compile(r">(?P<secret>[^<>\n]{1,400})</")
-_ATTRIBUTE = re.compile(r"[\"']\s{1,4}value=(?P<quote>[\"'])(?P<secret>[^\"'\n]{1,400})(?P=quote)")
+_ELEMENT = late_pattern(r">(?P<secret>[^<>\n]{1,400})</")
+_ATTRIBUTE = late_pattern(
+    r"[\"']\s{1,4}value=(?P<quote>[\"'])(?P<secret>[^\"'\n]{1,400})(?P=quote)"
+)
 # A word that is an option, and what stands behind it.
-_OPTION = re.compile(
+_OPTION = late_pattern(
     r"(?:\s{1,4}|[\"'],\s{0,4}(?=[\"']))(?!-)(?P<quote>[\"'])?"
     r"(?P<secret>(?(quote)(?!(?P=quote))[^\n]|[^\s\"'`;,&|)}\]<>\\]){1,400})"
 )
-_OPTION_SO_FAR = re.compile(r"(?<![\w-])-(?!no-)[A-Za-z][\w.-]{0,40}|(?<![\w-])-")
+_OPTION_SO_FAR = late_pattern(r"(?<![\w-])-(?!no-)[A-Za-z][\w.-]{0,40}|(?<![\w-])-")
 
 # Any environment variable that ends in KEY, save public ones.
-_VARIABLE = re.compile(r"(?<!PUBLIC_)(?<![a-z])KEY=[\"']?(?P<secret>[^\s\"'`;,&|)}\]<>\\]{8,})")
+_VARIABLE = late_pattern(r"(?<!PUBLIC_)(?<![a-z])KEY=[\"']?(?P<secret>[^\s\"'`;,&|)}\]<>\\]{8,})")
 
 # A shell's variable whose value is quoted, however long, with blanks and quotes in it.
 _SHELL_VALUE = (
@@ -122,7 +125,7 @@ _SHELL_VALUE = (
     r"|(?P<bare>(?:[^\s\"'`;&|<>()\\$]|\\.){1,4096}))"
 )
 _SHELL = tuple(
-    (f"{name}=", re.compile(f"{before}{name}{_SHELL_VALUE}", re.DOTALL))
+    (f"{name}=", late_pattern(f"{before}{name}{_SHELL_VALUE}", re.DOTALL))
     for before, names in _KINDS["shell_variables"].items()
     for name in names.split()
 )
@@ -226,7 +229,7 @@ def _is_option(text: str, place: int) -> bool:
 
 
 # Names of JSON fields whose value, whatever it looks like, is a secret.
-_FIELD = re.compile(
+_FIELD = late_pattern(
     rf"[\w.-]*?{_NAME}{_SUFFIX}|.*\bpass(?:word|phrase)\b.*|pwd|pass|authorization|(?:set-)?cookie",
     re.DOTALL,
 )
@@ -248,18 +251,22 @@ def _hints() -> Iterator[str]:
 
 def _any(*tables_of_patterns: Iterable[str]) -> re.Pattern[str]:
     patterns = [pattern for table in tables_of_patterns for pattern in table]
-    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE | re.DOTALL)
+    return late_pattern(
+        "|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE | re.DOTALL
+    )
 
 
-_CAPITALS = re.compile(
+_CAPITALS = late_pattern(
     r"(?:[A-Z]+[_-])*(?:PASSWORD|PASSWD|PASSPHRASE|PASS|SECRET|TOKEN|KEY|AUTH|CREDENTIALS?|PW|PWD|CODE|VALUE)"
     r"(?:[_-][A-Z]+)*"
 )
 _PLACEHOLDER = _any(_REFERENCES["anywhere"], _hints())
 _REFERENCE = _any(_REFERENCES["anywhere"], _hints(), _REFERENCES["settings"])
 _CODE = _any(_REFERENCES["anywhere"], _hints(), _REFERENCES["settings"], _REFERENCES["code"])
-_PATH = re.compile(r"(?:~|\.{1,2})?(?:/[\w.@+-]+)+/?")
-_IDENTIFIER = re.compile(r"(?:[a-z]+|[A-Z]+)(?:_[a-zA-Z]+)+|[a-z]+(?:[A-Z][a-z]+)+|[A-Za-z_]+::\w+")
+_PATH = late_pattern(r"(?:~|\.{1,2})?(?:/[\w.@+-]+)+/?")
+_IDENTIFIER = late_pattern(
+    r"(?:[a-z]+|[A-Z]+)(?:_[a-zA-Z]+)+|[a-z]+(?:[A-Z][a-z]+)+|[A-Za-z_]+::\w+"
+)
 
 
 def is_placeholder(value: str) -> bool:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 
 from crabhook.data_files import tables
+from crabhook.datatypes import late_pattern
 from crabhook.secrets.context import SecretSpan, lowered, secrets_in
 from crabhook.secrets.programs import secrets_of_programs
 
@@ -23,7 +24,7 @@ _LONG = re.compile(r"[A-Za-z0-9+/_.~:@=-]{15,}")  # what may hold a vendor's key
 _WORD = re.compile(rf"[A-Za-z0-9+/_-]{{{SHORTEST},}}={{0,2}}")
 _PLAIN = re.compile(r"[\w.]{0,14}+|[0-9a-f-]{1,128}+")  # too short, or a digest: no secret
 _ONE_WORD = re.compile(r"[A-Za-z0-9_.-]+")  # nothing can precede a secret in such a text
-_PUBLIC = re.compile(  # long and random, and meant to be seen
+_PUBLIC = late_pattern(  # long and random, and meant to be seen
     r"-----BEGIN (?:[A-Z0-9 ]*PUBLIC KEY|CERTIFICATE(?: REQUEST)?|PGP SIGNATURE|SSH SIGNATURE"
     r"|PGP PUBLIC KEY BLOCK|X509 CRL)-----.*?-----END"
     r"|(?:\bh1|\bsha(?:1|256|384|512)|SHA256|\bmd5|integrity)[:=][\"']?[A-Za-z0-9+/_-]+"
@@ -52,9 +53,9 @@ def _any_of(secret: str) -> str:
     return f"(?<![A-Za-z0-9])(?:{'|'.join(grouped)})(?![A-Za-z0-9])"
 
 
-_SHAPES = re.compile(_any_of("(?P<_{place}>{pattern})"))
+_SHAPES = late_pattern(_any_of("(?P<_{place}>{pattern})"))
 # The same without groups, with which it takes a tenth of the time; most texts hold no such secret.
-_ANY_SHAPE = re.compile(_any_of("{pattern}"))
+_ANY_SHAPE = late_pattern(_any_of("{pattern}"))
 
 
 def known_in(text: str, start: int = 0, stop: int | None = None) -> Iterator[SecretSpan]:
@@ -121,7 +122,7 @@ _EXPECTED = frozenset(
 
 _DIGEST = re.compile(r"(?:0x)?(?:[0-9a-f]+|[0-9A-F]+)(?:-(?:[0-9a-f]+|[0-9A-F]+))*")  # and UUIDs
 _ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
-_KNOWN = re.compile(  # ids that agents and models give, and digests that say so
+_KNOWN = late_pattern(  # ids that agents and models give, and digests that say so
     r"(?:toolu|msg|req|call|resp|run|thread|asst|batch|chatcmpl|srvtoolu|file|evt)[_-]\w+"
     r"|sha(?:1|224|256|384|512)-[A-Za-z0-9+/]+={0,2}"
     r"|AAAA[BCE][23][A-Za-z0-9+/]+={0,2}"  # an SSH public key

@@ -13,7 +13,7 @@ from posixpath import basename
 from typing import TypeAlias
 
 from crabhook.data_files import names, tables
-from crabhook.datatypes import frozen
+from crabhook.datatypes import frozen, late_pattern
 from crabhook.policy.shell.hidden import NAMES_A_PROGRAM, RUNNERS, SHELLS
 from crabhook.policy.shell.programs import PRINTERS, READERS, SYSTEM_PROGRAM, listed, writes
 from crabhook.policy.shell.script import (
@@ -29,7 +29,7 @@ from crabhook.policy.shell.wrappers import is_plain, is_safe, unwrapped
 
 _TABLES = tables(__file__, "interpreters")
 _NAMES = names(_TABLES["running"]["interpreters"])
-_INTERPRETERS = re.compile(f"(?:{'|'.join(map(re.escape, sorted(_NAMES)))})[0-9.]*(?:-dbg)?")
+_INTERPRETERS = late_pattern(f"(?:{'|'.join(map(re.escape, sorted(_NAMES)))})[0-9.]*(?:-dbg)?")
 _EDITORS, _MAKE = (names(_TABLES["running"][key]) for key in ("editors", "make"))
 _AWK = listed("running", "awk")
 _NEVER = re.compile(r"(?!)")
@@ -53,7 +53,7 @@ class InterpreterForm:
 
 def _form(row: Mapping[str, str]) -> InterpreterForm:
     options = {
-        key: re.compile(row[key]) for key in ("flags", "valued", "tells", "many") if key in row
+        key: late_pattern(row[key]) for key in ("flags", "valued", "tells", "many") if key in row
     }
     words = {key: names(row[key]) for key in ("verbs", "runs_project") if key in row}
     return InterpreterForm(**options, **words)  # type: ignore[arg-type]
@@ -63,13 +63,13 @@ _FORMS = {name: _form(row) for row in _TABLES["form"] for name in row["names"].s
 _NO_OPTIONS = InterpreterForm()
 _MODULES = names(_TABLES["modules"]["names"])
 _COMPILING = names(_TABLES["modules"]["compiling"])
-_ACTING_MODULE = re.compile(_TABLES["modules"]["acting"])
-_OBEYED = re.compile(_TABLES["variables"]["obeyed"])
+_ACTING_MODULE = late_pattern(_TABLES["modules"]["acting"])
+_OBEYED = late_pattern(_TABLES["variables"]["obeyed"])
 _RUNS_PROJECT = names(_TABLES["project"]["runs"])
-_INERT, _CODE = (re.compile(_TABLES["inert"][key]) for key in ("names", "code"))
+_INERT, _CODE = (late_pattern(_TABLES["inert"][key]) for key in ("names", "code"))
 _MAKES_UNNAMED, _GIT_MAKES_NONE = (names(_TABLES["making"][key]) for key in ("unnamed", "git"))
 _MAKES_MORE, _FILLS = (
-    {name: re.compile(text) for name, text in _TABLES[key].items()}
+    {name: late_pattern(text) for name, text in _TABLES[key].items()}
     for key in ("making_more", "filling")
 )
 _DATA, _FILLERS = listed("running", "data"), listed("files", "fillers")
@@ -415,7 +415,9 @@ _SED_COMMAND = (
     rf"(?:[pdqD=nNPxhHgGlF]|{_SUBSTITUTION}|[btT]\w*|:\w+|y/{_PIECE.format('/')}/{_PIECE.format('/')}/"
     r"|[aic]\\?[^\n;]*+)(?:\s*+;?\s*+\})?"
 )
-_SED = re.compile(rf"\s*+{_SED_COMMAND}(?:[^\S\n]*+[;\n]\s*+{_SED_COMMAND})*\s*+;?\s*+", re.DOTALL)
+_SED = late_pattern(
+    rf"\s*+{_SED_COMMAND}(?:[^\S\n]*+[;\n]\s*+{_SED_COMMAND})*\s*+;?\s*+", re.DOTALL
+)
 
 
 def sed_is_harmless(words: Sequence[ShellWord]) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from crabhook.data_files import names, tables
+from crabhook.datatypes import late_pattern
 from crabhook.policy.shell.script import NUMBER, Atom, OutputShape, ShellWord, SimpleCommand
 
 _TABLES = tables(__file__, "programs")
@@ -21,7 +22,7 @@ def listed(table: str, key: str) -> frozenset[str]:
 def patterns(table: str) -> Mapping[str, re.Pattern[str]]:
     """Return one of the tables of patterns there, by each of the programs that they are of."""
     rows = _TABLES[table].items()
-    return {name: re.compile(text) for listed_, text in rows for name in listed_.split()}
+    return {name: late_pattern(text) for listed_, text in rows for name in listed_.split()}
 
 
 SYSTEM_PROGRAM = re.compile(r"/(?:usr/(?:local/)?)?s?bin/[^/]+")
@@ -142,7 +143,7 @@ def globs_told(texts: Sequence[str]) -> list[str]:
     return []
 
 
-_FORMS = tuple(map(re.compile, _TABLES["numbers"]["commands"]))
+_FORMS = tuple(map(late_pattern, _TABLES["numbers"]["commands"]))
 _SIZES = tuple(tuple(text.split()) for text in _TABLES["numbers"]["sizes"])
 _GREP_COUNTS = re.compile(r"-[ivwxEFsa]*c[ivwxEFsa]*|--count")
 _GREP_OPTION = re.compile(r"-[ivwxEFsa]+|" + _GREP_COUNTS.pattern)

@@ -10,7 +10,7 @@ from itertools import takewhile
 from typing import Any
 
 from crabhook.data_files import names, tables
-from crabhook.datatypes import frozen
+from crabhook.datatypes import frozen, late_pattern
 from crabhook.policy.shell.programs import PRINTERS, READERS, listed
 from crabhook.policy.shell.script import ShellWord
 
@@ -64,8 +64,8 @@ def _starting(row: Mapping[str, Any]) -> Starting:
         row.get("letters", ""),
         tuple(row.get("long", "").split()),
         tuple(row.get("but", "\0").split(" ")),
-        re.compile(row["first"]) if "first" in row else _NEVER,
-        re.compile(row["words"]) if "words" in row else _NEVER,
+        late_pattern(row["first"]) if "first" in row else _NEVER,
+        late_pattern(row["words"]) if "words" in row else _NEVER,
         whole=row.get("whole", False),
         only=row.get("only", ""),
         open=row.get("open", False) or row.get("whole", False),
