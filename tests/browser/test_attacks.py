@@ -139,5 +139,7 @@ async def test_the_cookie_that_another_port_gets_opens_nothing(
         answer = await thief.ask("POST", "/do", swapped | {"assertion": posted["assertion"]})
         assert answer.status == 403
         replayed = await thief.ask("POST", "/do", posted | {"page": thief.name})
-        assert replayed.value == {"done": True}  # what it was, and nothing anew
+        assert replayed.value == {"held": 2}  # it is held no more, and nothing comes anew
+        done = await thief.outcome(json.loads(posted["call"])["id"])
+        assert done.value == {"done": True}
     assert other.poll() is None

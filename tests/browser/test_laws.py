@@ -67,6 +67,24 @@ async def test_a_button_does_nothing_before_it_was_in_view_for_a_while(
     assert verdict(hook) == "deny"
 
 
+async def test_what_is_said_of_a_tap_holds_no_longer_than_it_is_true(
+    house: WebHouse, phone: MakePhone
+) -> None:
+    device = await phone()
+    await device.page.evaluate("document.body.dataset.arming = 2000")
+    house.runs(LONG)
+    card = await device.card("Run this command?")
+    outcome = card.locator(".outcome")
+    await pressed(card, "deny")
+    await expect(outcome).to_have_text("It has just come into view: look first.")
+    await expect(outcome).to_have_text("")
+    await device.page.evaluate("document.body.dataset.arming = 2001")
+    await pressed(card, "allow")
+    await expect(outcome).to_have_text(re.compile(r"Read on first: \d+ more lines\."))
+    await device.reads(card)
+    await expect(outcome).to_have_text("")
+
+
 async def test_what_was_not_wholly_in_view_is_not_allowed(
     house: WebHouse, phone: MakePhone
 ) -> None:

@@ -161,6 +161,46 @@ async def test_keys_alone_lead_through_the_desk(house: WebHouse, phone: MakePhon
     assert other.finish().output["hookSpecificOutput"]["permissionDecision"] == "allow"
 
 
+DRAWN = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+HIDDEN = """
+() => {
+  const node = document.activeElement;
+  if (node === document.body) return ""; // past the last, before the first
+  const box = node.getBoundingClientRect();
+  const middle = box.left + box.width / 2;
+  const bars = [...document.querySelectorAll(".top, .tabs, article :is(.first, .foot), .unread")];
+  const over = (y) => {
+    const hit = document.elementFromPoint(middle, y);
+    return !hit || bars.some((bar) => bar.contains(hit) && !bar.contains(node));
+  };
+  const shown = Math.min(box.bottom - 2, box.top + innerHeight / 3);
+  return over(box.top + 2) || over(shown) ? node.outerHTML.slice(0, 200) : "";
+}
+"""
+
+
+@pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
+async def test_what_a_key_leads_to_lies_under_no_bar(
+    house: WebHouse, phone: MakePhone, size: Mapping[str, Any]
+) -> None:
+    device = await phone(**size)
+    plan = "\n".join(f"{step}. Look at part {step}" for step in range(1, 40))
+    house.asks("PreToolUse-ExitPlanMode", tool_input={"plan": plan})
+    house.asks("PreToolUse-AskUserQuestion")
+    house.runs("npm test")
+    hidden = []
+    for words in ("Start with this plan?", "Answer these 2 questions", "npm test"):
+        card = await device.card(words)
+        await card.locator("details.others").evaluate("node => { node.open = true; }")
+        for key, times in {"Tab": 60, "Shift+Tab": 60}.items():
+            for _ in range(times):
+                await device.page.keyboard.press(key)
+                await device.page.evaluate(DRAWN)
+                if fault := await device.page.evaluate(HIDDEN):
+                    hidden.append(f"{words}, {key}: {fault}")
+    assert hidden == []
+
+
 @pytest.mark.parametrize("text", HOSTILE)
 async def test_no_text_of_an_agent_becomes_an_element(
     house: WebHouse, phone: MakePhone, text: str

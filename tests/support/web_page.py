@@ -108,7 +108,12 @@ class WebPage:
         posted: dict[str, Any] = {"page": self.name, "call": text}
         if sign:
             posted["assertion"] = self.signed(text, at).json
-        return await self.ask("POST", "/do", posted | other)
+        answer = await self.ask("POST", "/do", posted | other)
+        return await self.outcome(json.loads(text)["id"]) if answer.status == 202 else answer
+
+    async def outcome(self, id_: str) -> Answered:
+        """Wait for what became of a call that is held."""
+        return await self.ask("POST", "/outcome", {"page": self.name, "id": id_})
 
     def signed(self, text: str, at: float) -> Any:
         """Have the key sign a call's text."""

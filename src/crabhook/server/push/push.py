@@ -14,6 +14,7 @@ from functools import partial
 from hmac import compare_digest
 from pathlib import Path
 from time import time
+from typing import NamedTuple
 
 from crabhook.datatypes import Bounded
 from crabhook.desk.updates import News, Snapshot
@@ -47,6 +48,21 @@ PAGES_KEPT = 256
 
 KEY = "key.pem"
 """The key's file in the folder."""
+
+
+class PageOf(NamedTuple):
+    """A page by its person's id, their passkey's, and the name that it gave itself."""
+
+    person: str
+    passkey: str
+    page: str
+
+
+class _PageBeat(NamedTuple):
+    """The last beat of a page; it counts as looked at `until` then, on the runner's clock."""
+
+    number: int
+    until: float
 
 
 @dataclass(slots=True)
@@ -101,8 +117,7 @@ class Push:
         self._team, self._waking, self._inputs = team, Waking(after), Inputs()
         self._every = min(LOOK_EVERY, after)
         self._states: dict[str, _PhoneState] = {}
-        # By person, passkey and page: until when it counts as looked at.
-        self._pages: Bounded[tuple[str, str, str], float] = Bounded(PAGES_KEPT)
+        self._pages: Bounded[PageOf, _PageBeat] = Bounded(PAGES_KEPT)
         self._runner: Runner | None = None
         self._stop: Callable[[], object] = lambda: None
         self._news = asyncio.Event()
@@ -141,18 +156,22 @@ class Push:
         """Return the person's subscriptions that ended by themselves."""
         return self._kept.gone(person)
 
-    def looks(self, person: str, passkey: str, page: str) -> None:
-        """Take a heartbeat: a person looks at a page now. `page` is any name of it."""
-        self._pages[person, passkey, page] = self._now() + VISIBLE_FOR
-        for subscription in self._kept.of(person):
-            if subscription.passkey == passkey:
+    def beat(self, of: PageOf, number: int, *, visible: bool) -> None:
+        """Take a page's beat: whether a person looks at it now.
+
+        A page numbers its beats from 1. A beat that was overtaken on its way changes nothing.
+        """
+        before = self._pages.get(of)
+        if before is not None and number <= before.number:
+            return
+        self._pages[of] = _PageBeat(number, self._now() + VISIBLE_FOR if visible else 0.0)
+        if not visible:
+            self._news.set()
+            return
+        for subscription in self._kept.of(of.person):
+            if subscription.passkey == of.passkey:
                 # The page shows what waits, and takes the notification away.
                 self._states[subscription.id] = _PhoneState()
-
-    def looks_away(self, person: str, passkey: str, page: str) -> None:
-        """Take that a page was hidden or closed."""
-        self._pages.pop((person, passkey, page), None)
-        self._news.set()
 
     def reported(self, token: str) -> bool:
         """Take a worker's report that a message was shown; False for a token that is not ours."""
@@ -276,7 +295,7 @@ class Push:
     def _is_visible(self, attendance: Attendance, person: str) -> bool:
         """Whether a person looks at a page, or is at a terminal and did something lately."""
         now = self._now()
-        if any(who == person and until > now for (who, *_), until in self._pages.items()):
+        if any(of.person == person and beat.until > now for of, beat in self._pages.items()):
             return True
         acted_at, ids = self._waking.acted_at(person), (person, *self._at_own_terminal(person))
         return any(

@@ -4,36 +4,48 @@ The server holds them, not the page: a phone that is locked meanwhile loses no t
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from contextlib import AbstractAsyncContextManager, suppress
 from typing import TypeAlias
 
-from crabhook.datatypes import Bounded
+from crabhook.datatypes import Bounded, frozen
 from crabhook.server.operators.refusals import DeskRefusal
 from crabhook.server.operators.service import CommandReply
 
 Given: TypeAlias = CommandReply | DeskRefusal
 LONGEST = 10.0  # seconds
-_KEPT = 4096  # answers, as long as their pages may ask again
+AT_ONCE = 64  # answers that are held for one person
+_KEPT = 4096  # answers, as long as their pages may ask for their outcomes
 
 
 class TakenBack:
     """The end of an answer that was never given."""
 
 
-class _HeldAnswer:
-    def __init__(self, seconds: float, give: Callable[[], Awaitable[Given]]) -> None:
-        self._take_back, self._begun = asyncio.Event(), False
-        self.task = asyncio.ensure_future(self._run(seconds, give))
+@frozen
+class AnswerToHold:
+    """An answer for later: `give` gives it; other desks see it in the context `claimed`."""
 
-    async def _run(self, seconds: float, give: Callable[[], Awaitable[Given]]) -> Given | TakenBack:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._take_back.wait()
-        if self._take_back.is_set():
-            return TakenBack()
-        self._begun = True
-        return await give()
+    seconds: float
+    give: Callable[[], Awaitable[Given]]
+    claimed: Callable[[], AbstractAsyncContextManager[object]]
+
+
+class _HeldAnswer:
+    def __init__(self, answer: AnswerToHold) -> None:
+        self._take_back, self._begun = asyncio.Event(), False
+        self.task = asyncio.ensure_future(self._run(answer))
+
+    async def _run(self, answer: AnswerToHold) -> Given | TakenBack:
+        async with answer.claimed():
+            with suppress(TimeoutError):
+                async with asyncio.timeout(answer.seconds):
+                    await self._take_back.wait()
+            if self._take_back.is_set():
+                return TakenBack()
+            self._begun = True
+            return await answer.give()
 
     def take_back(self) -> bool:
         if not self._begun:
@@ -46,18 +58,32 @@ class HeldAnswers:
 
     def __init__(self) -> None:
         self._of: Bounded[tuple[str, str], _HeldAnswer] = Bounded(_KEPT)
+        self._now = Counter[str]()
 
-    async def give(
-        self, whose: str, id_: str, seconds: float, give: Callable[[], Awaitable[Given]]
-    ) -> Given | TakenBack:
-        """Hold an answer for at most LONGEST seconds, then give it.
+    def begin(self, whose: str, id_: str, answer: AnswerToHold) -> bool:
+        """Hold an answer for at most LONGEST seconds, then give it; False where too many are held.
 
-        The same id again waits for the same outcome. The answer is given also where nobody waits
-        for the outcome any more.
+        The same id again changes nothing. The answer is given also where nobody asks what became
+        of it.
         """
-        if (held := self._of.get((whose, id_))) is None:
-            held = self._of[whose, id_] = _HeldAnswer(seconds, give)
-        return await asyncio.shield(held.task)
+        if (whose, id_) in self._of:
+            return True
+        if self._now[whose] >= AT_ONCE:
+            return False
+        self._now[whose] += 1
+        held = self._of[whose, id_] = _HeldAnswer(answer)
+        held.task.add_done_callback(lambda _: self._end(whose))
+        return True
+
+    def _end(self, whose: str) -> None:
+        self._now[whose] -= 1
+        if not self._now[whose]:
+            del self._now[whose]
+
+    async def outcome(self, whose: str, id_: str) -> Given | TakenBack | None:
+        """Wait for what became of an answer; None where there is none."""
+        held = self._of.get((whose, id_))
+        return None if held is None else await asyncio.shield(held.task)
 
     def take_back(self, whose: str, id_: str) -> bool | None:
         """Take an answer back; False where it was given already, None where there is none."""

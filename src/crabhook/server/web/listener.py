@@ -126,6 +126,7 @@ class WebDesk:
             ("GET", "/news"): pages.news,
             ("GET", "/card"): pages.card,
             ("POST", "/do"): pages.do,
+            ("POST", "/outcome"): pages.outcome,
             ("POST", "/take-back"): pages.take_back,
             ("POST", "/ask"): pages.ask,
             ("POST", "/beat"): pages.beat,

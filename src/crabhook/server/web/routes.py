@@ -3,9 +3,10 @@
 import asyncio
 import json
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import aclosing, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from http import HTTPStatus
 from time import monotonic
 from typing import Any, TypeAlias
@@ -42,10 +43,17 @@ from crabhook.server.operators.service import (
     Watched,
     Whole,
 )
-from crabhook.server.push.push import Push
+from crabhook.server.push.push import PageOf, Push
 from crabhook.server.web.face import ChangedCard, Face
 from crabhook.server.web.guard import HEADERS
-from crabhook.server.web.held import LONGEST, Given, HeldAnswers, TakenBack
+from crabhook.server.web.held import (
+    AT_ONCE,
+    LONGEST,
+    AnswerToHold,
+    Given,
+    HeldAnswers,
+    TakenBack,
+)
 from crabhook.server.web.open_page import OpenPage, PageEvent
 from crabhook.server.web.sessions import Session
 from crabhook.team.membership import Principal, Team, TeamRefusal
@@ -58,6 +66,7 @@ SMALL = 64 << 10  # bytes of a request that carries no call
 WRITE_WITHIN = 30.0  # seconds for a page to take what it is sent
 PAGES_KEPT = 256
 _PAGE = re.compile(r"[0-9a-f]{16,64}")
+_NOT_HELD = "no such answer is held here"
 
 STATUS: Mapping[type[refusals.DeskRefusal], HTTPStatus] = {
     refusals.NeedsPresence: HTTPStatus.UNAUTHORIZED,
@@ -270,16 +279,20 @@ class Pages:
         hold = page_call.get("hold", 0)
         if not isinstance(hold, int | float) or isinstance(hold, bool) or not 0 <= hold <= LONGEST:
             raise _bad(f"an answer is held for 0 to {LONGEST:g} seconds")
-        reply: Given | TakenBack
         if not hold or not isinstance(command, Decide | DecideWithRule):
-            reply = await self._service.carry_out(call, asked)
-        else:
-            refusal = await self._service.look_over(call, asked)
-            if refusal is not None:
-                reply = refusal
-            else:
-                reply = await self._hold(visit, page, asked, call, hold)
-        return self._outcome(reply, page)
+            return self._outcome(await self._service.carry_out(call, asked), page)
+        if (refusal := await self._service.look_over(call, asked)) is not None:
+            return self.refusal(refusal)
+        held = AnswerToHold(
+            hold,
+            partial(self._service.carry_out, call, asked),
+            partial(self._claimed, visit, command, page.desk.now() + hold),
+        )
+        if not self._held.begin(visit.session.passkey, command.id, held):
+            why = f"{AT_ONCE} answers are held already: wait until they were given"
+            raise TurnedAwayError(HTTPStatus.TOO_MANY_REQUESTS, why)
+        # A browser has six connections to a server: an answer that is held takes none of them.
+        return self.answer(HTTPStatus.ACCEPTED, {"held": hold})
 
     async def _card_of(
         self, call: OpenCall, page_call: Mapping[str, Any]
@@ -291,37 +304,38 @@ class Pages:
             raise _bad("a card has a number")
         return await self._service.card(call, number)
 
-    async def _hold(
-        self,
-        visit: Visit,
-        page: OpenPage,
-        asked: SubmittedCommand,
-        call: OpenCall,
-        seconds: float,
-    ) -> Given | TakenBack:
-        """Hold a decision, which other desks see, and give it then."""
-        command = asked.command
-        assert isinstance(command, Decide | DecideWithRule)  # noqa: S101 - as the caller looked
-        verdict, due = command.decision.verdict, page.desk.now() + seconds
-        held = Claim(command.card, verdict=verdict, due=due)
+    @asynccontextmanager
+    async def _claimed(
+        self, visit: Visit, command: Decide | DecideWithRule, due: float
+    ) -> AsyncIterator[None]:
+        """Show other desks that a decision is held."""
         # A claim is another call than the one that was signed, and the session alone may make it.
-        bare = OpenCall(visit.caller())
-        await self._service.carry_out(bare, SubmittedCommand(held, Sent(RPC, b"")))
+        bare, verdict = OpenCall(visit.caller()), command.decision.verdict
 
-        async def give() -> Given:
-            return await self._service.carry_out(call, asked)
+        async def tell(claim: Claim) -> None:
+            await self._service.carry_out(bare, SubmittedCommand(claim, Sent(RPC, b"")))
 
-        reply = await self._held.give(visit.session.passkey, command.id, seconds, give)
-        let_go = Claim(command.card, release=True, verdict=verdict)
-        await self._service.carry_out(bare, SubmittedCommand(let_go, Sent(RPC, b"")))
-        return reply
+        await tell(Claim(command.card, verdict=verdict, due=due))
+        try:
+            yield
+        finally:
+            await tell(Claim(command.card, release=True, verdict=verdict))
+
+    async def outcome(self, visit: Visit) -> web.StreamResponse:
+        """Answer with what became of an answer that is held, once it was given or taken back."""
+        body = await posted(visit.request)
+        page = self._page(visit, _text(body, "page"))
+        reply = await self._held.outcome(visit.session.passkey, _text(body, "id"))
+        if reply is None:
+            return self.answer(HTTPStatus.NOT_FOUND, {"why": _NOT_HELD})
+        return self._outcome(reply, page)
 
     async def take_back(self, visit: Visit) -> web.StreamResponse:
         """Take an answer back that is still held."""
         body = await posted(visit.request)
         taken = self._held.take_back(visit.session.passkey, _text(body, "id"))
         if taken is None:
-            return self.answer(HTTPStatus.NOT_FOUND, {"why": "no such answer is held here"})
+            return self.answer(HTTPStatus.NOT_FOUND, {"why": _NOT_HELD})
         if not taken:
             return self.answer(HTTPStatus.CONFLICT, {"why": "it was given already"})
         return self.answer(HTTPStatus.OK, {"taken_back": True})
@@ -377,9 +391,11 @@ class Pages:
     async def beat(self, visit: Visit) -> web.StreamResponse:
         """Note whether a page is looked at: then nobody calls its person by a notification."""
         value, session = await posted(visit.request), visit.session
-        name = _text(value, "page")
-        looks = self._push.looks if value.get("visible") is True else self._push.looks_away
-        looks(session.operator, session.passkey, name)
+        of = PageOf(session.operator, session.passkey, _text(value, "page"))
+        number = value.get("number")
+        if type(number) is not int:
+            raise _bad("a page numbers its beats")
+        self._push.beat(of, number, visible=value.get("visible") is True)
         return web.Response(status=HTTPStatus.NO_CONTENT, headers=HEADERS)
 
     # Bodies and answers.

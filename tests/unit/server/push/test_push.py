@@ -18,7 +18,7 @@ from crabhook.server.core.runner import Runner
 from crabhook.server.metrics.tally import Pushed
 from crabhook.server.push import push as module
 from crabhook.server.push.endpoints import EndpointError, Services
-from crabhook.server.push.push import KEY, Push
+from crabhook.server.push.push import KEY, PageOf, Push
 from crabhook.server.push.subscriptions import SUBSCRIPTIONS
 from crabhook.team.membership import Member, Passkey, Scope, Team, TeamRefusal
 from tests.support.playbook import ALLOW, DENY, bash
@@ -46,6 +46,9 @@ TEAM = Team(
         member("kim", scope=Scope(projects=("/other",))),
     ),
 )
+
+
+ONE_PAGE, OTHER_PAGE = (PageOf("o-ann", "p-ann", name) for name in "12")
 
 
 @dataclass
@@ -155,14 +158,23 @@ async def test_a_notification_is_replaced_quietly_when_its_card_ends(tmp_path: P
 async def test_who_looks_at_a_page_is_not_called_until_they_look_away(tmp_path: Path) -> None:
     async with calling(tmp_path) as there:
         ann = there.phone()
-        there.push.looks("o-ann", "p-ann", "1")
-        there.push.looks("o-ann", "p-ann", "2")
+        there.push.beat(ONE_PAGE, 1, visible=True)
+        there.push.beat(OTHER_PAGE, 1, visible=True)
         there.ask()
         await there.some_looks()
-        there.push.looks_away("o-ann", "p-ann", "1")
+        there.push.beat(ONE_PAGE, 2, visible=False)
         await there.some_looks()
         assert titles(ann) == []
-        there.push.looks_away("o-ann", "p-ann", "2")
+        there.push.beat(OTHER_PAGE, 2, visible=False)
+        assert await there.heard(ann) == ["1 call waits in p"]
+
+
+async def test_a_beat_that_was_overtaken_changes_nothing(tmp_path: Path) -> None:
+    async with calling(tmp_path) as there:
+        ann = there.phone()
+        there.ask()
+        there.push.beat(ONE_PAGE, 2, visible=False)
+        there.push.beat(ONE_PAGE, 1, visible=True)
         assert await there.heard(ann) == ["1 call waits in p"]
 
 
@@ -172,7 +184,7 @@ async def test_a_page_that_falls_silent_is_looked_at_no_more(
     monkeypatch.setattr(module, "VISIBLE_FOR", 0.3)
     async with calling(tmp_path) as there:
         ann = there.phone()
-        there.push.looks("o-ann", "p-ann", "1")
+        there.push.beat(ONE_PAGE, 1, visible=True)
         there.ask()
         assert await there.heard(ann) == ["1 call waits in p"]
 

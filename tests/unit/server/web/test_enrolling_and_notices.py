@@ -111,7 +111,10 @@ async def test_a_report_needs_a_token_of_ours() -> None:
 async def test_a_page_that_is_looked_at_is_not_called() -> None:
     async with standing() as desk:
         page = await desk.signed_in()
-        for visible in (True, False):
-            beat = {"page": page.name, "visible": visible}
+        for number, visible in enumerate((True, False), 1):
+            beat = {"page": page.name, "visible": visible, "number": number}
             assert (await page.ask("POST", "/beat", beat)).status == 204
-            assert bool(desk.push._pages) is visible
+            ((_, until),) = desk.push._pages.values()
+            assert bool(until) is visible
+        del beat["number"]
+        assert (await page.ask("POST", "/beat", beat)).status == 400

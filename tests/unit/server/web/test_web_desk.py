@@ -11,6 +11,7 @@ import pytest
 from crabhook.model.card import State
 from crabhook.model.decision import Verdict
 from crabhook.server.web.guard import HEADERS
+from crabhook.server.web.held import AT_ONCE
 from crabhook.server.web.listener import TRIES
 from tests.support.sitting import call
 from tests.support.web_page import Told, WebPage, until
@@ -79,7 +80,7 @@ ORIGINS = {
 async def test_another_page_may_post_nothing(headers: dict[str, str]) -> None:
     async with standing() as desk:
         page = await opened(desk)
-        for path in ("/do", "/take-back", "/ask", "/beat", "/challenge", "/session"):
+        for path in ("/do", "/outcome", "/take-back", "/ask", "/beat", "/challenge", "/session"):
             assert (await page.ask("POST", path, {}, **headers)).status == 403, path
         assert (await page.ask("DELETE", "/session", **headers)).status == 403
         posted = {"page": page.name, "call": json.dumps(desk.told(act="deny", id="x"))}
@@ -328,9 +329,34 @@ async def test_a_held_answer_outlives_its_connection() -> None:
         lost = asyncio.ensure_future(page.ask("POST", "/do", posted))
         await held_at(desk)
         lost.cancel()
-        assert (await page.ask("POST", "/do", posted)).value == {"done": True}
+        assert (await page.ask("POST", "/do", posted)).value == {"held": 0.5}
+        assert (await page.outcome("x")).value == {"done": True}
+        # The same call again is held by nobody: it says what became of it.
+        assert (await page.ask("POST", "/do", posted)).status == 202
+        assert (await page.outcome("x")).value == {"done": True}
         assert verdict_of(desk) is Verdict.ALLOW
         assert (await page.ask("POST", "/take-back", {"id": "x"})).status == 409
+
+
+async def test_what_is_held_is_bounded_and_takes_no_place_of_a_connection() -> None:
+    async with standing() as desk:
+        page = await opened(desk)
+        for number in range(2, AT_ONCE + 2):
+            desk.server.ask(call(number, cwd="/shop"))
+        at = page.hello["now"]
+
+        async def denied(number: int) -> int:
+            told = {"id": f"d{number}", "at": at, **desk.told(number, "deny", hold=9)}
+            posted = {"page": page.name, "call": json.dumps(told)}
+            return (await page.ask("POST", "/do", posted)).status
+
+        statuses = [await denied(number) for number in range(1, AT_ONCE + 2)]
+        assert statuses == [202] * AT_ONCE + [429]
+        for number in range(1, AT_ONCE + 1):
+            assert (await page.ask("POST", "/take-back", {"id": f"d{number}"})).status == 200
+            assert (await page.outcome(f"d{number}")).value == {"taken_back": True}
+        assert await denied(AT_ONCE + 1) == 202
+        assert (await page.outcome("nothing")).status == 404
 
 
 async def test_a_wrong_proof_is_told_before_anything_is_held() -> None:

@@ -194,7 +194,10 @@ function say(place, words, tone = "") {
 function tell(words) {
   say(byId("told"), words);
   clearTimeout(tell.timer);
-  tell.timer = setTimeout(() => say(byId("told"), ""), 6_000);
+  tell.timer = setTimeout(() => {
+    say(byId("told"), "");
+    lookSoon();
+  }, 6_000);
 }
 
 /** Say something at what a person acts on: at the foot of a card, which stays in view. */
@@ -205,6 +208,9 @@ function sayAt(holder, words, tone = "") {
   if (Boolean(words) === Boolean(output.textContent)) return say(output, words, tone);
   return steady(() => say(output, words, tone)); // it comes or goes, and may move what is below
 }
+
+/** Return what is said at what a person acts on. */
+const saidAt = (holder) => (holder.id === "desk" ? byId("told") : outcomeOf(holder)).textContent;
 
 /** Return where outcomes are told. It is there before any is: readers hear what changes in it. */
 function outcomeOf(holder) {
@@ -433,11 +439,15 @@ function scrollerOf(node) {
   return column && getComputedStyle(column).overflowY === "auto" ? column : document.scrollingElement;
 }
 
-/** Clear the places of what is gone, and sort what came late: a person moved on. */
-function settle() {
-  if (!document.querySelector("[data-is-gone], [data-is-unsorted]")) return;
+/** Clear the places of what is gone, and sort what came late: a person moved on.
+ *
+ * `inSight`: also the places in view, below which everything moves up.
+ */
+function settle(inSight = true) {
+  const gone = all(".list > [data-is-gone]").filter((node) => inSight || !inView(node));
+  if (!gone.length && !document.querySelector("[data-is-unsorted]")) return;
   steady(() => {
-    for (const node of all(".list > [data-is-gone]")) node.remove();
+    for (const node of gone) node.remove();
     for (const list of all("[data-is-unsorted]")) {
       list.removeAttribute("data-is-unsorted");
       const order = (row) => row.dataset.order ?? "";
@@ -529,6 +539,30 @@ function inView(node) {
   return box.height > 0 && box.bottom > top && box.top < bottom;
 }
 
+/** Return from where on the foot of a card covers its lines. */
+function footOver(holder) {
+  const covers = all(".first, .foot, .unread, .outcome", holder).map((cover) => cover.getBoundingClientRect());
+  return Math.min(...covers.filter((cover) => cover.height).map((cover) => cover.top));
+}
+
+let byKey = false; // whether a key was the last thing that was touched
+
+/** Bring what a key led to out from under the bars, of which the browser knows nothing. */
+function onFocus({ target }) {
+  if (!byKey) return;
+  requestAnimationFrame(() => {
+    if (target !== document.activeElement || target.closest(".top, .tabs, .held, dialog")) return;
+    const box = target.getBoundingClientRect();
+    const shown = clearRows();
+    const card = target.closest("article[data-card]");
+    const isAtFoot = target.closest("article :is(.first, .foot)");
+    const bottom = card && !isAtFoot ? Math.min(shown.bottom, footOver(card)) : shown.bottom;
+    const below = Math.min(box.bottom - bottom, box.top - shown.top); // its start comes first
+    const by = Math.max(0, below) || Math.min(0, box.top - shown.top);
+    if (by) scrollerOf(target).scrollBy({ top: by + 8 * Math.sign(by), behavior: "instant" });
+  });
+}
+
 /** Note what is in view now. */
 function look() {
   look.asked = false;
@@ -539,7 +573,7 @@ function look() {
   }
   const now = performance.now();
   const shown = clearRows();
-  const feet = new Map(); // where the foot of a card covers its lines
+  const feet = new Map();
   for (const node of near) {
     const box = node.getBoundingClientRect();
     const holder = holderOf(node);
@@ -549,11 +583,7 @@ function look() {
       else arming.gone(node);
       continue;
     }
-    if (!feet.has(holder)) {
-      const covers = all(".first, .foot, .unread, .outcome", holder).map((cover) => cover.getBoundingClientRect());
-      const tops = covers.filter((cover) => cover.height).map((cover) => cover.top);
-      feet.set(holder, Math.min(shown.bottom, ...tops));
-    }
+    if (!feet.has(holder)) feet.set(holder, Math.min(shown.bottom, footOver(holder)));
     const from = Math.max(shown.top, box.top) - box.top;
     const to = Math.min(feet.get(holder), box.bottom) - box.top;
     if (to > from) reading.saw(node, markOf(holder), from, to, box.height);
@@ -614,10 +644,14 @@ function showWhatActs() {
     if (!button.getClientRects().length) continue;
     button.setAttribute("aria-disabled", String(Boolean(objection(button))));
   }
-  for (const [holder, button] of objected) {
-    if (button.isConnected && objection(button)) continue;
-    objected.delete(holder);
-    sayAt(holder, "");
+  for (const [holder, before] of objected) {
+    const words = before.button.isConnected ? objection(before.button) : "";
+    // Readers hear each change: how many lines are left is told once.
+    if (words && words.replace(/\d.*/, "") === before.words.replace(/\d.*/, "")) continue;
+    if (words) objected.set(holder, { ...before, words });
+    else objected.delete(holder);
+    // What was said there since then stays.
+    if (saidAt(holder) === before.words) sayAt(holder, words, words && "warning");
   }
   for (const holder of all("article[data-card]")) {
     const first = holder.querySelector(".first");
@@ -768,9 +802,12 @@ function onVisibility() {
   }
 }
 
+/** Tell whether a person looks. Beats are numbered: they may arrive in another order. */
 function beat(visible) {
   if (!heard && visible) return;
-  send("/beat", { page, visible }, { keepalive: true }).catch(() => {});
+  const number = 1 + Number(sessionStorage.getItem("beat"));
+  sessionStorage.setItem("beat", number); // it outlives the document, as the page's name does
+  send("/beat", { page, visible, number }, { keepalive: true }).catch(() => {});
 }
 
 // ---------------------------------------------------------------- Requests
@@ -832,7 +869,7 @@ async function ask(value) {
 
 // ---------------------------------------------------------------- Acts: what a person does
 
-const objected = new Map(); // the button that did not act, by its holder, until it does
+const objected = new Map(); // the button that did not act, and why, by its holder, until it does
 const busy = new Map(); // the call that is on its way, by its card or its holder
 const busyAt = (holder) => holder.dataset.card ?? holder;
 
@@ -898,7 +935,7 @@ async function act(button) {
     field?.focus();
     return sayAt(holder, "Say it in words first.", "warning");
   }
-  const mine = { takeBack: null, over: null };
+  const mine = { takeBack: null, takenBack: null, posted: null, over: null };
   busy.set(busyAt(holder), mine);
   mine.over = carryOut(button, holder, call, mine).finally(() => busy.delete(busyAt(holder)));
   return mine.over;
@@ -921,10 +958,15 @@ async function carryOut(button, holder, call, mine) {
   }
   const endHold = hold(call, gives, holder, mine);
   sayAt(holder, gives ? `${gives}: sent in a moment.` : "Sent.");
+  const again = () => sayAt(holder, "No answer came yet: the same is sent again.", "warning");
   try {
-    const [response, answer] = await deliver("/do", posted, () => {
-      sayAt(holder, "No answer came yet: the same is sent again.", "warning");
-    });
+    mine.posted = deliver("/do", posted, again);
+    let [response, answer] = await mine.posted;
+    if (response.status === 202) {
+      // The server gives it in a while, also where this page sleeps meanwhile.
+      await Promise.race([sleep(answer.held * 1000), mine.takenBack]);
+      [response, answer] = await deliver("/outcome", { page, id: call.id }, again);
+    }
     return told(response, answer, holder, gives);
   } finally {
     endHold();
@@ -934,7 +976,7 @@ async function carryOut(button, holder, call, mine) {
 /** Tell why a button did not act, and lead on to what is missing. */
 function object(button, holder, words) {
   sayAt(holder, words, "warning");
-  objected.set(holder, button);
+  objected.set(holder, { button, words });
   if (button.dataset.guard !== "READ" || !heard || isGone(holder)) return;
   const lines = unread(holder);
   if (lines?.length) readOn(holder);
@@ -997,20 +1039,29 @@ function hold(call, gives, holder, mine) {
   byId("held").append(item);
   const turn = () => {
     const seconds = Math.ceil((until - performance.now()) / 1000);
-    say(words, seconds > 0 ? `#${call.card} ${gives.toLowerCase()} in ${seconds} s` : `#${call.card} is being sent`);
+    const others = byId("held").children.length - 1;
+    const when = seconds > 0 ? `${gives.toLowerCase()} in ${seconds} s` : "is being sent";
+    say(words, `#${call.card} ${when}${others ? ` · and ${others} more` : ""}`);
   };
   turn();
   const timer = setInterval(turn, 250);
+  let taken;
+  mine.takenBack = new Promise((done) => {
+    taken = done;
+  });
   mine.takeBack = async () => {
     button.setAttribute("aria-disabled", "true");
+    await mine.posted; // nothing is held before
     const [response, answer] = await deliver("/take-back", { id: call.id }, () => {});
-    if (!response.ok) sayAt(holder, whyOf(response, answer), "warning");
+    if (response.ok) taken();
+    else sayAt(holder, whyOf(response, answer), "warning");
   };
   button.addEventListener("click", mine.takeBack);
   return () => {
     clearInterval(timer);
     if (item.contains(document.activeElement)) holder.querySelector("h2")?.focus();
     item.remove();
+    lookSoon(); // what it covered is in view now
   };
 }
 
@@ -1489,6 +1540,7 @@ function deviceName() {
 let down = null;
 
 function onPointerDown(event) {
+  byKey = false;
   const button = event.target.closest?.("button.act");
   down = button && { button, objected: objection(button) };
 }
@@ -1532,6 +1584,7 @@ const KEYS = {
 };
 
 function onKeyDown(event) {
+  byKey = true;
   const isTyping = event.target.closest?.("input, textarea, select");
   if (event.repeat && event.key === "Enter" && event.target.closest?.("button")) event.preventDefault();
   if (isTyping || event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -1565,13 +1618,16 @@ function startDesk() {
   document.addEventListener("pointerdown", onPointerDown, { capture: true });
   document.addEventListener("click", onClick);
   document.addEventListener("keydown", onKeyDown);
+  document.addEventListener("focusin", onFocus);
   document.addEventListener("submit", (event) => event.preventDefault());
   document.addEventListener("input", onInput);
-  // What is gone leaves its place when a person scrolled, or touched something else.
-  const onScrollEnd = () => performance.now() - scrolledAt > 300 && settle();
+  // What is gone leaves its place once it is out of view, or a person touched something else.
+  // Who taps one button after another finds the next where it was, and it is armed.
+  const onScrollEnd = () => performance.now() - scrolledAt > 300 && settle(false);
   document.addEventListener("scrollend", onScrollEnd, { capture: true });
-  document.addEventListener("pointerup", (event) => {
-    if (!event.target.closest?.("[data-is-gone]")) setTimeout(settle, 50);
+  document.addEventListener("pointerup", ({ target }) => {
+    if (target.closest?.("[data-is-gone]")) return;
+    setTimeout(settle, 50, !target.closest?.("button.act"));
   });
   addEventListener("pagehide", () => stopListening("Asleep"));
   addEventListener("pageshow", (event) => event.persisted && onVisibility());
