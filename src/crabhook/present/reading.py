@@ -5,11 +5,12 @@ an act that lets something happen, it asks here what is left to read. So a face 
 face that prints them and a browser that watches what is in view have the same law.
 """
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 
 from crabhook.datatypes import Bounded, frozen
 
 _KEPT = 10_000  # cards
+_MUCH = 1 << 30  # rows
 
 
 @frozen
@@ -41,21 +42,29 @@ class ReadingLog:
     """What a face has shown of each card; a request that was once read stays read.
 
     What the agent offers to allow from now on is apart: only a decision that keeps some of it needs
-    that it was read.
+    that it was read. `offered` names it, since a later hook may bring other offers to a card.
     """
 
     def __init__(self) -> None:
-        self._left: Bounded[int, tuple[int, int]] = Bounded(_KEPT)
+        self._left: Bounded[int, tuple[int, int, Hashable]] = Bounded(_KEPT)
 
     def shown(
-        self, number: int, request: Iterable[BlockReading], offers: Iterable[BlockReading]
+        self,
+        number: int,
+        request: Iterable[BlockReading],
+        offers: Iterable[BlockReading],
+        offered: Hashable = None,
     ) -> None:
         """Take in what was shown of a card's request, and of what its agent offers."""
-        before = self._left.get(number, (1 << 30, 1 << 30))
-        now = left_to_read(request), left_to_read(offers)
-        self._left[number] = min(before[0], now[0]), min(before[1], now[1])
+        before, offers_before, named = self._left.get(number, (_MUCH, _MUCH, offered))
+        if named != offered:
+            offers_before = _MUCH
+        now = min(before, left_to_read(request)), min(offers_before, left_to_read(offers))
+        self._left[number] = *now, offered
 
-    def left(self, number: int, *, keeps: bool) -> int:
+    def left(self, number: int, *, keeps: bool, offered: Hashable = None) -> int:
         """Return how many rows of a card are left to read; `keeps`: with those of the offers."""
-        request, offers = self._left.get(number, (UNREAD.left, 0))
-        return request + offers if keeps else request
+        request, offers, named = self._left.get(number, (UNREAD.left, 0, offered))
+        if not keeps:
+            return request
+        return request + (offers if named == offered else UNREAD.left)

@@ -39,3 +39,15 @@ def test_what_was_read_once_stays_read_when_less_of_it_is_shown_again() -> None:
     log.shown(1, [BlockReading(4)], [BlockReading(2)])
     assert log.left(1, keeps=True) == 0
     assert log.left(2, keeps=False) > 0
+
+
+def test_offers_that_came_later_are_unread_and_the_request_stays_read() -> None:
+    log = ReadingLog()
+    log.shown(1, [READ], [], "none")
+    assert log.left(1, keeps=True, offered="none") == 0
+    assert log.left(1, keeps=True, offered="a rule") > 0
+    assert log.left(1, keeps=False, offered="a rule") == 0
+    log.shown(1, [BlockReading(3)], [BlockReading(2)], "a rule")
+    assert log.left(1, keeps=True, offered="a rule") == 2
+    log.shown(1, [READ], [READ], "a rule")
+    assert log.left(1, keeps=True, offered="a rule") == 0

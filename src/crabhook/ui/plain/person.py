@@ -9,16 +9,17 @@ line allows what nobody could read.
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from enum import StrEnum
+from hashlib import sha256
 
 from crabhook.datatypes import Bounded
 from crabhook.desk.commands import AskContext, Outcome
 from crabhook.desk.replica import Replica
 from crabhook.model.card import Card, FeedEntry, State
 from crabhook.model.event import Event
-from crabhook.model.jsontext import Value, first_text, pretty
+from crabhook.model.jsontext import Value, compact, first_text, pretty
 from crabhook.present import sentence
 from crabhook.present.around import around
-from crabhook.present.card import CardDocument, card_document
+from crabhook.present.card import CardDocument, card_document, suggestions
 from crabhook.present.cover import COVER, covered
 from crabhook.present.document import RESTORED, Description, OfferedRules
 from crabhook.present.phrases import countdown, joined
@@ -70,7 +71,7 @@ class PersonFormat(Format):
         self.detail = detail
         self.say: Callable[[str], None] = lambda _: None
         self._desk = desk
-        self.readings = ReadingLog()
+        self._readings = ReadingLog()
         self._asked: Bounded[int, None] = Bounded(_TOLD_KEPT)  # cards whose last words were
         self._lookers_told: Bounded[tuple[int, str], None] = Bounded(_TOLD_KEPT)
         self._listed: set[tuple[str, ...]] = set()  # lists of words that were printed
@@ -80,6 +81,10 @@ class PersonFormat(Format):
         event = card.event
         who = joined(f"#{card.number} {agent_name(event, spell)}", place(event, spell))
         return f"{who} {_said(card, spell)}"
+
+    def left_to_read(self, card: Card, *, keeps: bool) -> int:
+        """Return how many rows of a card were not printed; `keeps`: with what its agent offers."""
+        return self._readings.left(card.number, keeps=keeps, offered=_offered(card))
 
     def listed(self, card: Card, now: float) -> str:
         """Return a card that waits in one line of a list, its time at the end."""
@@ -141,7 +146,7 @@ class PersonFormat(Format):
         if not bare and any(COVER in line for line in (header, *lines)):
             lines.append(f"  secrets are covered: {card.number} show secrets prints them")
         if not edited:
-            self.readings.shown(card.number, *readings)
+            self._readings.shown(card.number, *readings, _offered(card))
         return [header, *lines, *edited, *self._ending(card)]
 
     def _ask_words(self, asked: Card) -> None:
@@ -242,6 +247,11 @@ class PersonFormat(Format):
         return [self.answers(card)]
 
 
+def _offered(card: Card) -> bytes:
+    """Return what names what a card's agent suggests to allow from now on."""
+    return sha256(compact([dict(it.update) for it in suggestions(card)]).encode()).digest()
+
+
 def _said(card: Card, spell: Speller) -> str:
     """Return the request in words; for several command lines, how many there are."""
     asks, (key, text) = sentence.sentence(card, spell), first_text(card.event.given, TELLING)
@@ -295,7 +305,8 @@ def _body(card: Card, longest: int, *, fold: bool) -> Iterator[BlockRows]:
         elsewhere += [note for note in asked.of(Description) if key not in note.fields]
         yield from input_rows(asked, longest, elsewhere)
     yield from happening_rows(document.happening, longest, others=tool is None)
-    yield document.offered, offered_rows(document.offered)
+    offered = OfferedRules(suggestions(card))  # of any of its hooks
+    yield offered, offered_rows(offered)
 
 
 def _tells(asks: sentence.Sentence, text: str, event: Event) -> bool:

@@ -219,7 +219,7 @@ class SecondYes:
             asked = "; ".join([*effects, *([f"ALLOW + {kept}"] if kept else [])])
             raise LineError(f"{what} wants a second yes, to this: {asked}", ways)
         keeps = bool(decision.permissions)
-        left = 0 if self._person is None else self._person.readings.left(number, keeps=keeps)
+        left = 0 if self._person is None else self._person.left_to_read(card, keeps=keeps)
         if left and decision.verdict in LETS and not changed:
             ways = joined(WORDS["show"].usage(number), surely, by=" or ")
             raise LineError(f"#{number} was not printed whole", ways)

@@ -544,6 +544,19 @@ async def test_what_the_agent_suggests_to_keep_is_read_before_it_is_kept_and_not
         assert [bool(one.permissions) for one in decided(sits)] == [False, True]
 
 
+async def test_what_a_later_hook_suggests_to_keep_is_read_before_it_is_kept() -> None:
+    later = sample("PermissionRequest-Bash", cwd="/home/dev/project", tool_use_id="t")
+    asked = {**later, "permission_suggestions": []}
+    async with sitting(asking(asked), detail=DetailLevel.BRIEF) as sits:
+        sits.desk.ask(later)
+        (refused,) = await sits.type("1 always 1")
+        assert refused.startswith("! #1 was not printed whole; nothing was decided.")
+        shown = await sits.type("1 show")
+        assert "  always 1: also work in /home/dev/project → this session" in shown
+        await sits.type("1 always 1")
+        assert [bool(decision.permissions) for decision in decided(sits)] == [True]
+
+
 async def test_an_offer_too_long_to_print_hinders_no_allow_that_keeps_nothing() -> None:
     asked = sample("PermissionRequest-Bash", cwd="/home/dev/project")
     long = {**asked["permission_suggestions"][0], "directories": ["/x" * 15_000]}
