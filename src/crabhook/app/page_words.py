@@ -4,10 +4,9 @@ from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 from crabhook.config import Settings
-from crabhook.model.card import number_of
 from crabhook.server.address import TcpAddress
 from crabhook.team.membership import Team, TeamRefusal
-from crabhook.team.web_enrolling import is_this_machine
+from crabhook.team.web_enrolling import is_name, is_this_machine
 
 
 def has_tls(settings: Settings, place: TcpAddress) -> bool:
@@ -30,8 +29,7 @@ def reaches_phones(page: str) -> bool:
     """Whether a phone that reaches the page could make a passkey there: it has TLS and a name."""
     parts = urlsplit(page)
     host = parts.hostname or ""
-    named = host and number_of(host) is None and ":" not in host
-    return bool(parts.scheme == "https" and named and not is_this_machine(host))
+    return parts.scheme == "https" and is_name(host) and not is_this_machine(host)
 
 
 def invites(team: Team | TeamRefusal) -> str:

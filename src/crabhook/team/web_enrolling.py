@@ -21,6 +21,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from crabhook.datatypes import frozen
+from crabhook.model.card import number_of
 from crabhook.model.errors import CrabhookError
 from crabhook.safe_open import read_own, write_own
 from crabhook.team.certificates import DAY, DEVICE_DAYS
@@ -349,6 +350,11 @@ class CommandSide:
         current = _invitation_in(self._folder)
         if current is None or current.id == invitation.id:
             _write(self._folder.web_invitation, invitation)
+
+
+def is_name(host: str) -> bool:
+    """Whether a URL's host is a name: browsers make passkeys for no number and no nothing."""
+    return bool(host) and ":" not in host and number_of(host) is None
 
 
 def is_this_machine(host: str) -> bool:

@@ -26,14 +26,13 @@ from crabhook.cli.team.inviting import (
 )
 from crabhook.cli.terminal import UnseenError, agrees
 from crabhook.data_files import tables
-from crabhook.model.card import number_of
 from crabhook.model.errors import CrabhookError
 from crabhook.server.unix_socket import pages_in
 from crabhook.team import edit_team, passkeys
 from crabhook.team.enrolling import NOT_THE_SAME, SECOND_TIME, InvitingError, wrong_secret
 from crabhook.team.invitation import VALID
 from crabhook.team.team_file import authority_of
-from crabhook.team.web_enrolling import CommandSide, Offered, is_this_machine
+from crabhook.team.web_enrolling import CommandSide, Offered, is_name, is_this_machine
 from crabhook.ui.console import say
 from crabhook.ui.web.qr import drawn
 
@@ -86,7 +85,7 @@ def page_of(address: str | None) -> str:
     host = parts.hostname or ""
     if parts.scheme not in ("http", "https") or not host or parts.path.strip("/"):
         raise InvitingError(f"{address} is no page's address: it is as https://desk.example:7446")
-    if number_of(host) is not None or ":" in host:
+    if not is_name(host):
         raise InvitingError(
             f"browsers make no passkey for {host}, which is no name: give the server's machine a "
             "name, and say --page https://NAME:PORT"

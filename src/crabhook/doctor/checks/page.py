@@ -19,9 +19,8 @@ from crabhook.data_files import tables
 from crabhook.datatypes import frozen
 from crabhook.doctor.checks.untrusted import untrusted_case
 from crabhook.doctor.finding import Finding, crabhook_command, make_finding
-from crabhook.model.card import number_of
 from crabhook.team.certificates import DAY
-from crabhook.team.web_enrolling import is_this_machine
+from crabhook.team.web_enrolling import is_name, is_this_machine
 
 WITHIN = 5.0  # seconds
 SOON = 14 * DAY  # certificates of ACME are renewed before
@@ -91,7 +90,7 @@ def judged(facts: PageFacts, now: float) -> Iterator[Finding]:
 def _case_of_name(host: str, facts: PageFacts) -> str:
     if is_this_machine(host):
         return "own"
-    if number_of(host) is not None or ":" in host:
+    if not is_name(host):
         return "number"
     if not facts.addresses:
         return "unknown"
