@@ -15,11 +15,14 @@ from dataclasses import Field, field, fields, replace
 from functools import cache
 from pathlib import Path
 from shutil import which
-from typing import Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from crabhook.datatypes import frozen
 from crabhook.model.errors import CrabhookError
 from crabhook.safe_open import read_own
+
+if TYPE_CHECKING:
+    from crabhook.export.wish import ExportWish
 
 LARGEST = 1 << 20  # bytes of a settings file
 
@@ -154,6 +157,16 @@ def _wait(value: object) -> float:
         raise ValueError(f'{error}, or "never"') from None
 
 
+_RECEIVER = re.compile(
+    r"(syslogs?)://([^\s/:@\[\]?#]+|\[[0-9A-Fa-f:.%]+\]):[0-9]{1,5}"
+    r"|https?://[^\s/@?#]+(/[^\s@#]*)?"
+)
+_receiver = _must_be(
+    "syslog://HOST:PORT, syslogs://HOST:PORT, http://… or https://…",
+    lambda value: _RECEIVER.fullmatch(_text(value)),
+)
+
+
 def _in(table: str, read: Reader, default: T, key: str = "") -> T:
     """Declare a setting: its table, reader, default, and its key if that is not its name."""
     return field(default=default, metadata={"table": table, "read": read, "key": key})
@@ -214,12 +227,28 @@ class Settings:
     review_timeout: float = _in("supervisor", _seconds, 600.0, key="timeout")
     push_after: float = _in("push", _seconds, 5.0, key="after")
     push_services: tuple[str, ...] = _in("push", _services, (), key="services")
+    export_to: str | None = _in("export", _receiver, None, key="to")
+    export_format: str | None = _in("export", _one_of("ocsf", "cef", "otlp"), None, key="format")
+    export_ca: Path | None = _in("export", _path, None, key="ca")
+    export_cert: Path | None = _in("export", _path, None, key="cert")
+    export_key: Path | None = _in("export", _path, None, key="key")
+    export_headers: Path | None = _in("export", _path, None, key="headers")
     same_file: str = _in("guard", _one_of("off", "warn", "ask"), "off")
 
     @property
     def shared(self) -> bool:
         """Whether other servers can reach the record."""
         return bool(self.store and self.store.startswith(SHARED))
+
+    @property
+    def export(self) -> "ExportWish | None":
+        """Where the record is exported to; None where it stays here."""
+        if self.export_to is None:
+            return None
+        from crabhook.export.wish import ExportWish  # few have one
+
+        files = self.export_ca, self.export_cert, self.export_key, self.export_headers
+        return ExportWish(self.export_to, self.export_format, *files)
 
     @property
     def decides_in_trouble(self) -> bool:
@@ -264,7 +293,9 @@ def own_places() -> tuple[str, ...]:
     places = [str(state_folder()), decoded(own_folder())]
     with suppress(SettingsError):
         settings = load()
-        places += [str(path) for path in (settings.token_file, settings.tls_key) if path]
+        files = [settings.token_file, settings.tls_key]
+        files += [settings.export_key, settings.export_headers]
+        places += [str(path) for path in files if path]
         listens = (
             address.removeprefix("unix:")
             for address in settings.listen

@@ -16,7 +16,7 @@ from crabhook.server.metrics.collector import (
     REASONS,
     TIMINGS,
 )
-from crabhook.server.metrics.tally import BY, HERE, OTHER, End, Pushed, TurnedAway
+from crabhook.server.metrics.tally import BY, HERE, OTHER, End, Exported, Pushed, TurnedAway
 from tests.docs.made_part import put
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "metrics.md"
@@ -37,6 +37,7 @@ WORDS: Mapping[str, Sequence[str]] = {
     "part": tuple(Part),
     "why": tuple(TurnedAway),
     "push": tuple(Pushed),
+    "record": tuple(Exported),
     "when": (AT_ONCE, AHEAD),
 }
 """What each label can say; those with words of their own, below."""

@@ -35,6 +35,7 @@ from crabhook.server.address import Address, PageAddress, UnixAddress
 from crabhook.server.core.parts import Faults, Parts
 from crabhook.server.core.persisted_orders import KeptOrders
 from crabhook.server.core.rules_in_force import RulesInForce
+from crabhook.server.core.runner import Runner
 from crabhook.server.service.activation import ServiceManager
 from crabhook.server.unix_socket import SocketWatch, keep_status
 from crabhook.server.watch import ListenerWatch
@@ -56,6 +57,7 @@ from crabhook.store.writer import Courier, through
 
 if TYPE_CHECKING:
     from crabhook.server.core.documents import Documents
+    from crabhook.server.export.exporter import Exporter
     from crabhook.server.metrics.collector import Metrics
 
 _LOG = logging.getLogger(__name__)
@@ -157,6 +159,11 @@ class Server:
         self._faults = Faults()  # of the process, whatever its runner
         self._listeners_watch = ListenerWatch()
         self._faults.report(lambda: self._listeners_watch.trouble)
+        self._exporter: Exporter | None = None
+        if (wish := settings.export) is not None:
+            from crabhook.app.exporting import exporter_of  # few have one
+
+            self._exporter = exporter_of(settings, wish)
         self._desk: asyncio.Future[None] | None = None
         self._metrics: Metrics | None = None
         if settings.http is not None:  # only there can metrics be read
@@ -284,6 +291,7 @@ class Server:
             faults=faults,
             silent=lambda: self._listeners_watch.silent,
             writer_ended=self._writer_ended,
+            exporter=self._exporter,
         )
         if amiss:
             faults.report(lambda: amiss)
@@ -370,7 +378,7 @@ class Server:
                 _LOG.info("leads now", extra=fields(epoch=epoch, after=before))
             _LOG.info("listening", extra=fields(where=where))
             self._manager.ready(self._state(wired))
-            async with beside(runner.keep_record(), in_force.watch()):
+            async with beside(runner.keep_record(), in_force.watch(), self._exported(runner)):
                 try:
                     await asyncio.wait([desk])
                     if runner.writer_ended is not None and not leaving.begun:
@@ -385,6 +393,12 @@ class Server:
         if not desk.cancelled() and (error := desk.exception()):
             raise error
         return False
+
+    async def _exported(self, runner: Runner) -> None:
+        """Export the record, where the settings say so, until cancelled."""
+        if (exporter := self._exporter) is not None:
+            with self._faults.reporting(lambda: exporter.trouble):
+                await exporter.keep(runner)
 
     def _whereabouts(self) -> Whereabouts:
         """Return what a desk here shows of where this server is."""

@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
 from itertools import islice
+from socket import gethostname
 from time import time
 from typing import TYPE_CHECKING, TypeAlias
 
-from crabhook import config
+from crabhook import __version__, config
 from crabhook.cli.arguments import when
 from crabhook.cli.commands import actions
 from crabhook.cli.past import REPLAYED, run_replay
@@ -27,6 +28,7 @@ from crabhook.store.change import happened
 from crabhook.store.interface import Batch, History, NoRecordError, Query, StoreError
 from crabhook.store.opening import open_history, open_writer
 from crabhook.store.record import ORDERS, Cut, Head, Record, RecordKind, may_be_by_passkey
+from crabhook.store.recorder import id_of
 from crabhook.store.verify import (
     ENDS,
     RecordFinding,
@@ -47,6 +49,10 @@ LAST = 100  # records shown unless more are asked for
 UNREADABLE = 2
 """The exit code where the record cannot be read."""
 
+
+JSON = "json"
+FORMATS = (JSON, "ocsf", "cef", "otlp")
+"""The formats of `log export`."""
 
 Read: TypeAlias = Callable[[History, argparse.Namespace], int]
 
@@ -125,8 +131,18 @@ def _show(history: History, arguments: argparse.Namespace) -> int:
 
 
 def _export(history: History, arguments: argparse.Namespace) -> int:
-    for record in history.find(_query(arguments)):
-        say_json(_values(record))
+    records = history.find(_query(arguments))
+    if arguments.format == JSON:
+        for record in records:
+            say_json(_values(record))
+        return 0
+    from crabhook.export.item import ExportSource, linked
+    from crabhook.export.packing import LINES, ExportFormat
+
+    line, key = LINES[ExportFormat(arguments.format)], history.beside().key
+    source = ExportSource(gethostname(), __version__, id_of(key).hex() if key else "")
+    for item in linked(records, history):
+        sys.stdout.write(f"{line(item, source)}\n")  # each of one safe line
     return 0
 
 
@@ -287,7 +303,7 @@ log = actions(
         "head": _reads(_head),
         "move": _move,
     },
-    {"when": when, "LAST": LAST, "REPLAYED": REPLAYED},
+    {"when": when, "LAST": LAST, "REPLAYED": REPLAYED, "FORMATS": FORMATS},
 )
 
 

@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 
 from crabhook import __version__, config
 from crabhook.doctor.checks import installed, record, server
+from crabhook.doctor.checks.export import receives
 from crabhook.doctor.entry import HookEntry
 from crabhook.doctor.facts import Case, DoctorTask, ThisMachine, case, machine
 from crabhook.doctor.finding import (
@@ -308,6 +309,7 @@ OF_THE_MACHINE: Sequence[Callable[[ThisMachine], Iterator[Finding]]] = (
     record.writable,
     record.room,
     record.whole,
+    receives,
     own,
     no_root,
 )

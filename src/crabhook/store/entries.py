@@ -12,7 +12,7 @@ from crabhook.model.event import Event
 from crabhook.model.jsontext import Value
 from crabhook.model.order import Standing
 from crabhook.store.actors import actor_data, decider_data, end_data
-from crabhook.store.record import Entry, RecordKind, iso
+from crabhook.store.record import Entry, Head, RecordKind, iso
 
 
 def _call(followed: Followed) -> dict[str, Value]:
@@ -212,6 +212,12 @@ def summary(event: Event, at: float, **fields: Value) -> Entry:
 def server(what: str, at: float) -> Entry:
     """Return the entry of an incident of the server itself."""
     return Entry(RecordKind.SERVER, at, body={"what": what})
+
+
+def exported(what: str, to: str, head: Head, at: float) -> Entry:
+    """Return the entry of how far the record is at a receiver elsewhere: up to `head`."""
+    body: dict[str, Value] = {"what": f"{what} {to}", "to": to}
+    return Entry(RecordKind.EXPORTED, at, body={**body, "seq": head.seq, "hash": head.hash.hex()})
 
 
 def _about(  # noqa: PLR0913, PLR0917 - a row of columns, for this file alone

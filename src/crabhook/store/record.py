@@ -41,6 +41,7 @@ class RecordKind(StrEnum):
     STOPS = "stops"  # the stopped sessions and waiting notes changed: all of them, as they are now
     SERVER = "server"  # an event of the server's own, such as a replaced socket
     DOCUMENT = "document"  # a new version of a document: the rules, the team
+    EXPORTED = "exported"  # up to which record a receiver elsewhere has the record
 
 
 @frozen
@@ -149,13 +150,18 @@ GENESIS = Head(0, bytes(32))
 _LINE = json.JSONEncoder(separators=(",", ":"), default=repr)
 
 
-def link(before: bytes, content: Sequence[object]) -> bytes:
-    """Return the hash of a record: of the hash `before` and every other column, in order.
+def line_of(content: Sequence[object]) -> str:
+    """Return the text of a record that is hashed: every column but the hash, as a JSON list.
 
-    A JSON list is unambiguous. A value outside JSON (a blob somebody put there) is hashed by its
+    A JSON list is unambiguous. A value outside JSON (a blob somebody put there) is there by its
     repr, so that verifying never fails.
     """
-    return sha256(before + _LINE.encode(content).encode("ascii")).digest()
+    return _LINE.encode(content)
+
+
+def link(before: bytes, content: Sequence[object]) -> bytes:
+    """Return the hash of a record: of the hash `before` and of its line."""
+    return sha256(before + line_of(content).encode("ascii")).digest()
 
 
 DAY = 86_400.0

@@ -40,7 +40,7 @@ from crabhook.store.interface import (
     UnreachableError,
     WriterEndedError,
 )
-from crabhook.store.record import Entry, Head, RecordKind, iso
+from crabhook.store.record import GENESIS, Entry, Head, RecordKind, iso
 from crabhook.store.writer import Courier, Writer, head_line
 
 if TYPE_CHECKING:
@@ -105,11 +105,12 @@ class Recorder:
 
         It derives from the key beside the record, and does not reveal it.
         """
-        if self._store is None:
-            return None
-        return blake2b(
-            key=self._store.journal.key, digest_size=16, person=b"crabhook store"
-        ).digest()
+        return id_of(self._store.journal.key) if self._store else None
+
+    @property
+    def head(self) -> Head:
+        """The last record that is surely written; GENESIS while there is none."""
+        return self._store.kept if self._store else GENESIS
 
     @property
     def journal(self) -> Journal | None:
@@ -376,6 +377,11 @@ class Recorder:
         self.error = error
         self._retry_at = self._now + self._patience
         self._patience = min(2 * self._patience, RETRY_AT_MOST)
+
+
+def id_of(key: bytes) -> bytes:
+    """Return the id of a record by the key beside it, which the id does not reveal."""
+    return blake2b(key=key, digest_size=16, person=b"crabhook store").digest()
 
 
 @frozen

@@ -125,6 +125,18 @@ class NoCounts:
         return (0, 0, "")
 
 
+class Export(Protocol):
+    """What is shown of the export of the record."""
+
+    @property
+    def behind(self) -> int:
+        """How many records the receiver has not taken yet."""
+
+    @property
+    def failing(self) -> bool:
+        """Whether the receiver did not take the last records that it was sent."""
+
+
 def _none_silent() -> int:
     return 0
 
@@ -140,6 +152,7 @@ class Parts:
     `offers` is what rules are offered from, `standing` keeps standing orders for the next server.
     `silent` returns how many listeners do not answer. `witness` hears of every fact, `decided` of
     every decision. `writer_ended` is called once, where the record takes nothing more from here.
+    `exporter` sends the record elsewhere, if anything does.
     """
 
     platforms: Mapping[str, Platform]
@@ -155,3 +168,4 @@ class Parts:
     counts: Counts = field(default_factory=NoCounts)
     decided: Sequence[HearDecided] = ()
     writer_ended: Callable[[], object] = _unheard
+    exporter: Export | None = None

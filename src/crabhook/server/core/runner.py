@@ -66,6 +66,7 @@ from crabhook.store.change import Change, happened
 from crabhook.store.commit import Commit
 from crabhook.store.interface import TicketError, WriterEndedError
 from crabhook.store.opening import is_shared
+from crabhook.store.record import Entry
 from crabhook.store.recorder import Recorder
 from crabhook.transcript import Summary
 
@@ -102,13 +103,14 @@ class Runner:
 
     `rules` are the owner's, `silent` returns how many listeners do not answer. `witness` hears of
     every fact; `day` is what desks show of it. `writer_ended` says why the record takes
-    nothing more from here; None while it does.
+    nothing more from here; None while it does. `exporter` sends the record elsewhere, if any does.
     """
 
     def __init__(self, parts: Parts) -> None:
         self.broker = Broker(parts.platforms, parts.bounds)
         self.rules, self.recorder, self.silent = parts.rules, parts.recorder, parts.silent
         self.witness, self.day = parts.witness, parts.counts
+        self.exporter = parts.exporter
         self._platforms, self._faults = parts.platforms, parts.faults
         self._standing, self.sharing = parts.standing, parts.sharing
         self._decided, self._on_writer_ended = parts.decided, parts.writer_ended
@@ -526,6 +528,10 @@ class Runner:
         _LOG.log(logging.ERROR if alarm else logging.INFO, "%s", text)
         self._record(happened(entries.server(text, wall())))
         self.handle(Noted(INCIDENT, text, self.now(), alarm=alarm))
+
+    def record(self, entry: Entry) -> None:
+        """Record something that the server itself did, which no screen shows."""
+        self._record(happened(entry))
 
     def observe(self, event: Event, text: str) -> None:
         """Show a line that belongs to no request."""

@@ -73,6 +73,11 @@ class Health:
         return self.reason is Fitness.SERVING
 
     @property
+    def behind(self) -> bool:
+        """Whether the export of the record fails; requests are taken in all the same."""
+        return bool(self._runner.exporter and self._runner.exporter.failing)
+
+    @property
     def reason(self) -> Fitness:
         """The server's state; of several reasons, a lasting reason before a passing reason."""
         runner, recorder = self._runner, self._runner.recorder

@@ -151,7 +151,8 @@ def healthz(health: Health) -> Answer:
 
     async def answer(_: web.BaseRequest) -> web.StreamResponse:
         if health.serving:
-            return web.Response(text="ok\n", headers=SERVER)
+            behind = "not-exported\n" if health.behind else ""
+            return web.Response(text=f"ok\n{behind}", headers=SERVER)
         unfit = HTTPStatus.SERVICE_UNAVAILABLE
         return web.Response(text=f"{health.reason}\n", status=unfit, headers=SERVER)
 

@@ -33,7 +33,7 @@ from crabhook.policy.rule import Ruling
 from crabhook.server.core.rules_in_force import Rules
 from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.listener import Health
-from crabhook.server.metrics.tally import End, Pushed, Tally, TurnedAway, labels_of
+from crabhook.server.metrics.tally import End, Exported, Pushed, Tally, TurnedAway, labels_of
 
 Said: TypeAlias = float | Iterable[tuple[Sequence[str], float]]
 """A metric's number; or a number for each combination of its labels' values."""
@@ -98,6 +98,7 @@ _COUNTED: Mapping[str, Callable[[Tally], Said]] = {
     "crabhook_operator_decisions_total": lambda tally: tally.roles.items(),
     "crabhook_desk_refusals_total": lambda tally: _each(TurnedAway, tally.turned_away_for),
     "crabhook_pushes_total": lambda tally: _each(Pushed, tally.pushes),
+    "crabhook_exported_total": lambda tally: _each(Exported, tally.exports),
     "crabhook_refusals_total": lambda tally: _each(REASONS, tally.refusals),
     "crabhook_unauthenticated_total": lambda tally: tally.strangers,
     "crabhook_unreadable_total": lambda tally: _each([*PLATFORMS], tally.unreadable),
@@ -117,6 +118,8 @@ _SEEN: Mapping[str, Callable[[Runner], Said]] = {
     "crabhook_serving": lambda runner: Health(runner).serving,
     "crabhook_listeners_silent": lambda runner: runner.silent(),
     "crabhook_record_trouble": lambda runner: bool(runner.recorder and runner.recorder.trouble),
+    "crabhook_export_behind": lambda runner: runner.exporter.behind if runner.exporter else 0,
+    "crabhook_export_failing": lambda runner: bool(runner.exporter and runner.exporter.failing),
     "crabhook_build_info": lambda _: [((__version__,), 1)],
 }
 

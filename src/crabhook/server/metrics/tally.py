@@ -57,6 +57,14 @@ class Pushed(StrEnum):
     SHOWN = "shown"  # the phone reported that, later than the service accepted it
 
 
+class Exported(StrEnum):
+    """What became of a record that is sent to a receiver elsewhere."""
+
+    TAKEN = "taken"
+    REFUSED = "refused"  # the receiver will never take it
+    REMOVED = "removed"  # retention removed it before the receiver took it
+
+
 _ENDED: Mapping[actor.Ended, End] = {
     actor.Ended.HOOK_LEFT: End.HOOK_LEFT,
     actor.Ended.DESK_CLOSED: End.OPERATOR_LEFT,
@@ -106,6 +114,7 @@ class Tally:
         self.roles: Counter[tuple[str, str]] = Counter()
         self.turned_away_for: Counter[TurnedAway] = Counter()
         self.pushes: Counter[Pushed] = Counter()
+        self.exports: Counter[Exported] = Counter()
         self.refusals: Counter[messages.Refusal] = Counter()
         self.receipts: Counter[bool] = Counter()
         self.unreadable: Counter[str] = Counter()
@@ -152,6 +161,10 @@ class Tally:
     def pushed(self, what: Pushed) -> None:
         """Count a message to a phone, or a phone's report."""
         self.pushes[what] += 1
+
+    def exported(self, fate: Exported, records: int) -> None:
+        """Count records that are sent to a receiver elsewhere."""
+        self.exports[fate] += records
 
     def _count(self, fact: messages.Fact, effects: Sequence[messages.Effect]) -> None:
         if isinstance(fact, messages.Restored):  # it ends nothing, though it shows partial cards
