@@ -40,7 +40,7 @@ from crabhook.ui.terminal import standard_lines, standard_writer
 if TYPE_CHECKING:
     from crabhook.platforms.interface import Platform
     from crabhook.store.postgres.standby_reader import LeaderChanges, StandbyReader
-    from crabhook.ui.options import DeskOptions
+    from crabhook.ui.options import DeskOptions, PageToOpen
 
 
 _LOOKING_ON = logging.getLogger(__name__)
@@ -55,6 +55,7 @@ class Whereabouts:
     listening: str
     page: str = ""
     page_words: Sequence[str] = ()
+    page_code: Sequence[str] = ()
 
 
 async def open_desk(
@@ -115,11 +116,19 @@ async def _full(wired: Wired, settings: Settings, where: Whereabouts) -> None:
     tally = await wired.day.begin(settings.store or state_folder())
     waiting = await app.run(
         LocalDesk(wired.runner, OWNER),
-        options=chosen(settings),
+        options=replace(chosen(settings), page=_page_to_open(where)),
         title=where.page or where.listening,
     )
     for line in tally.summary(waiting):
         say(line)
+
+
+def _page_to_open(where: Whereabouts) -> "PageToOpen | None":
+    from crabhook.ui.options import PageToOpen
+
+    if not where.page:
+        return None
+    return PageToOpen(where.page, tuple(where.page_words[1:]), tuple(where.page_code))
 
 
 def chosen(settings: Settings) -> "DeskOptions":

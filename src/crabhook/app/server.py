@@ -405,10 +405,14 @@ class Server:
         team = self._admitted.team
         if not self._pages or team is None:
             return Whereabouts(self._where)
-        from crabhook.app.page_words import page_words  # few show one
+        from crabhook.app.page_words import page_words, reaches_phones  # few show one
+        from crabhook.ui.web.qr import qr_lines  # likewise
 
         page = self._pages[0]
-        return Whereabouts(self._where, page, tuple(page_words(page, team.current())))
+        words, code = page_words(page, team.current()), qr_lines(page)
+        return Whereabouts(
+            self._where, page, tuple(words), tuple(code) if reaches_phones(page) else ()
+        )
 
     def _state(self, wired: Wired) -> str:
         """Return what the service manager shows of this server."""

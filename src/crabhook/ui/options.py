@@ -97,6 +97,18 @@ class Watch:
 
 
 @frozen
+class PageToOpen:
+    """Where a person opens this server's page, what to know of it, and its code for a phone.
+
+    `code` is the rows of `ui.web.qr.qr_lines`, none where no phone could use the page.
+    """
+
+    address: str
+    hints: tuple[str, ...] = ()
+    code: tuple[str, ...] = ()
+
+
+@frozen
 class DeskOptions:
     """The operator's choices; and where the desk is, which is no choice."""
 
@@ -108,6 +120,7 @@ class DeskOptions:
     attention: Attention = field(default_factory=Attention)
     reasons: tuple[str, ...] = ()  # offered at a denial
     elsewhere: bool = False  # the server goes on without the desk
+    page: PageToOpen | None = None  # of the server that runs here
     # What `install` could still connect.
     unhooked: tuple[str, ...] = field(default_factory=lambda: tuple(sorted(vocabulary().titles)))
 

@@ -311,7 +311,7 @@ class Painter:
         room = height - len(head)
         below, body = list[Line](), list[Line]()
         if card is None and not screen.alone:
-            body = empty_lines(screen)
+            body = empty_lines(screen, sheet.columns - 1, room)
         else:
             for below in self._below(room, sheet):  # the request has room before the rest
                 body = view.rows(sheet, room - len(below))

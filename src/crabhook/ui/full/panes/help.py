@@ -15,7 +15,7 @@ from crabhook.ui.full.dialogs.prompts import InputLine
 from crabhook.ui.full.dialogs.question import ReviewPage
 from crabhook.ui.full.keys import KEYS, LISTED, Listed, listed
 from crabhook.ui.full.screen import Screen
-from crabhook.ui.options import DeskOptions
+from crabhook.ui.options import DeskOptions, PageToOpen
 from crabhook.ui.text.layout import Content, Line, Sheet, clip_line
 from crabhook.ui.text.layout import page as text_page
 from crabhook.ui.text.width import fit, wrapped
@@ -183,8 +183,8 @@ def offer_lines(line: InputLine, height: int, columns: int, spell: Speller) -> l
 # A desk where nobody waits.
 
 
-def empty_lines(screen: Screen) -> list[Line]:
-    """Return the page for an empty queue: how to begin, and what happened today."""
+def empty_lines(screen: Screen, columns: int, height: int) -> list[Line]:
+    """Return the page for an empty queue: how to begin, what happened today, and the web page."""
     unhooked = screen.options.unhooked
     connected = ", ".join(agent for agent in DeskOptions().unhooked if agent not in unhooked)
     facts: list[tuple[str, str, str]] = []
@@ -201,4 +201,24 @@ def empty_lines(screen: Screen) -> list[Line]:
         [("label", f"   {what:<18}"), ("strong", command), ("dim" if command else "", rest)]
         for what, command, rest in facts
     ]
+    if page := screen.options.page:
+        beside = len(page.address) + 21 <= columns
+        rows += [[], [("label", f"   {'the page':<18}"), ("strong", page.address * beside)]]
+        if not beside:
+            rows += [[("strong", f"   {row}")] for row in wrapped(page.address, columns - 4, str)]
+        for hint in page.hints:
+            rows += [[("dim", f"   {row}")] for row in wrapped(hint, columns - 4, str, words=True)]
+        if not screen.options.ascii:  # a code is drawn with blocks
+            rows += _code_lines(page, columns, height - len(rows))
     return rows
+
+
+def _code_lines(page: PageToOpen, columns: int, height: int) -> list[Line]:
+    """Return the code of a page, where all of it has room: a part of it leads nowhere."""
+    if not page.code:
+        return []
+    lines: list[Line] = [[("", "   "), ("code", row)] for row in page.code]
+    if len(lines) + 1 <= height and len(page.code[0]) + 3 <= columns:
+        return [[], *lines]
+    wanted = f"{len(lines) + 1 - height} rows more" if len(lines) >= height else "a wider window"
+    return [[("dim", f"   With {wanted} there is a code for a phone here.")]]

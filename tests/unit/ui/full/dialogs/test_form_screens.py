@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from crabhook.present.safe import safe
 from crabhook.ui.full.panes.help import empty_lines
+from crabhook.ui.options import PageToOpen
 from crabhook.ui.text.layout import Detail, Sheet
 from crabhook.ui.text.width import own_ascii, safe_ascii
+from crabhook.ui.web.qr import qr_lines
 from tests.support.sitting import QUESTIONS, Sitting
 
 if TYPE_CHECKING:
@@ -107,9 +111,29 @@ def test_a_form_in_ascii_looks_so() -> None:
 @pytest.mark.parametrize("columns", [40, 80, 200])
 def test_an_empty_desk_looks_so(columns: int) -> None:
     sitting = Sitting(columns=columns)
-    assert shown(empty_lines(sitting.screen)) == EMPTY
+    assert shown(empty_lines(sitting.screen, columns, 40)) == EMPTY
     assert "Nothing needs you" in sitting.text()
     assert "crabhook install" in sitting.text()
+
+
+CODE = tuple(qr_lines("https://desk.example"))
+PAGE = PageToOpen(
+    "https://desk.example", ("Nobody is in yet: `crabhook team invite` lets in.",), CODE
+)
+
+
+def test_an_empty_desk_shows_the_page_and_its_code_where_all_of_it_has_room() -> None:
+    high, low = (Sitting(columns=80, rows=rows, page=PAGE).text() for rows in (50, 24))
+    for text in (high, low):
+        assert "the page          https://desk.example" in text
+        assert "lets in" in text
+    assert all(f"   {row}".rstrip() in high for row in CODE)
+    assert not any(row in low for row in CODE[2:-2])
+    assert re.search(r"With \d+ rows more there is a code for a phone here\.", low)
+    narrow = Sitting(columns=30, rows=50, page=PAGE).text()
+    assert "    https://desk.example" in narrow
+    assert "With a wider window" in narrow
+    assert "there is a code" not in Sitting(page=replace(PAGE, code=())).text()
 
 
 def test_an_empty_desk_names_only_agents_that_are_not_connected_yet() -> None:
