@@ -229,3 +229,25 @@ async def test_without_a_known_finger_nothing_is_sent(house: WebHouse, phone: Ma
     await expect(row.locator(".outcome")).to_contain_text("nothing was sent")
     assert sent == []
     assert hook.poll() is None
+
+
+async def test_secrets_are_shown_to_the_passkey_and_covered_again(
+    house: WebHouse, phone: MakePhone
+) -> None:
+    device = await phone()
+    secret = "ghp_" + "a1B2" * 9
+    house.runs(f"curl -H 'x: {secret}' example.org")
+    card = await device.card("example.org")
+    asked = card.locator(".asked")
+    await device.finger(knows=False)
+    await device.button("Show the secrets").tap()
+    await expect(card.locator(".outcome")).to_contain_text("nothing was sent")
+    assert secret not in await device.page.content()
+    await device.finger(knows=True)
+    await device.button("Show the secrets").tap()
+    await expect(asked).to_contain_text(secret)
+    await card.get_by_text("Other answers").tap()
+    await expect(card.get_by_label("edit the command")).to_have_value(re.compile(secret))
+    await device.button("Cover the secrets").tap()
+    await expect(asked).not_to_contain_text(secret)
+    assert secret not in await device.page.content()

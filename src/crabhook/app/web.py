@@ -46,9 +46,9 @@ class WebFace:
         """Return what a piece of news changes on the page."""
         return page.changed(news, desk, seen)
 
-    def card(self, shown: Card, desk: Replica, seen: Seen) -> str:
-        """Return a whole card as HTML."""
-        return card.card(shown, desk, seen(shown))
+    def card(self, shown: Card, desk: Replica, seen: Seen, *, covers: bool = True) -> str:
+        """Return a whole card as HTML; `covers`: without its secrets."""
+        return card.card(shown, desk, seen(shown), covers=covers)
 
     def command(self, call: Mapping[str, Any], about: Card | None, desk: Replica) -> Command:
         """Return the command that a posted call gives; raises CrabhookError with words."""

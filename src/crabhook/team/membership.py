@@ -25,6 +25,7 @@ class Permission(StrEnum):
 
     WATCH = "watch"  # see cards, their ends, orders, who looks at what
     READ = "read"  # a whole card, sessions, what was decided
+    UNCOVER = "uncover"  # a card on a page with its secrets
     CLAIM = "claim"
     ADJUST = "adjust"  # extend, snooze
     NOTE = "note"  # tell a session's model something
@@ -39,7 +40,8 @@ class Permission(StrEnum):
     TEAM = "team"  # see and change who is in it
 
 
-_VIEWS = (Permission.WATCH, Permission.READ)
+_FREE_VIEWS = (Permission.WATCH, Permission.READ)
+_VIEWS = (*_FREE_VIEWS, Permission.UNCOVER)
 _ORDERS = (Permission.ORDER, Permission.REMEMBER, Permission.TEAM)
 
 NEEDS: Mapping[Permission, Role] = {
@@ -54,7 +56,7 @@ NEEDS: Mapping[Permission, Role] = {
 
 _CLOSES = (Permission.DENY, Permission.HOLD, Permission.STOP, Permission.HERE)
 
-CLOSING = frozenset({*_VIEWS, Permission.CLAIM, Permission.OFFERS, *_CLOSES})
+CLOSING = frozenset({*_FREE_VIEWS, Permission.CLAIM, Permission.OFFERS, *_CLOSES})
 """What a key may do that lies unencrypted: look, read what the rules say, and close gates."""
 
 KINDS = ("call", "question", "plan", "form", "stop")

@@ -59,7 +59,7 @@ def principal(name: str) -> Principal:
 
 
 def test_each_role_may_do_what_the_table_says_and_nothing_else() -> None:
-    viewer = {Permission.WATCH, Permission.READ}
+    viewer = {Permission.WATCH, Permission.READ, Permission.UNCOVER}
     admin = {Permission.ORDER, Permission.REMEMBER, Permission.TEAM}
     may = {"vic": viewer, "dee": set(Permission) - admin, "ann": set(Permission)}
     for name, permissions in may.items():
@@ -117,7 +117,7 @@ def test_who_is_limited_does_nothing_that_reaches_beyond_any_card() -> None:
     free = {
         permission for permission in Permission if TEAM.may(principal("sam"), permission) is None
     }
-    assert free == {Permission.WATCH, Permission.READ}
+    assert free == {Permission.WATCH, Permission.READ, Permission.UNCOVER}  # and of no card
     refused = TEAM.may(principal("sam"), Permission.ORDER)
     assert refused
     assert "projects /home/ann/shop; machines build*; kinds call, plan" in refused.why

@@ -290,9 +290,15 @@ class OperatorService:
             if not batch:
                 await _either(more, LOOK_EVERY)
 
-    async def card(self, call: OpenCall, number: int) -> Card | DeskRefusal:
-        """Return a card that waits or ended lately."""
-        admit = partial(self._authenticator.admit, call.caller, Permission.READ)
+    async def card(
+        self,
+        call: OpenCall,
+        number: int,
+        permission: Permission = Permission.READ,
+        sent: Sent | None = None,
+    ) -> Card | DeskRefusal:
+        """Return a card that waits or ended lately; `sent` may be signed."""
+        admit = partial(self._authenticator.admit, call.caller, permission, sent=sent)
         if isinstance(refusal := admit(), Forbidden):
             return refusal
         card = self._log.card(number)

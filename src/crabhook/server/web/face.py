@@ -45,8 +45,8 @@ class Face(Protocol):
     def changed(self, news: News, desk: Replica, seen: Seen) -> Fragments:
         """Return what a piece of news changes on the page; `desk` has taken it up."""
 
-    def card(self, card: Card, desk: Replica, seen: Seen) -> str:
-        """Return a whole card as HTML."""
+    def card(self, card: Card, desk: Replica, seen: Seen, *, covers: bool = True) -> str:
+        """Return a whole card as HTML; `covers`: without its secrets."""
 
     def command(self, call: Mapping[str, Any], card: Card | None, desk: Replica) -> Command:
         """Return the command that a posted call gives; raises ChangedCard or another CrabhookError.

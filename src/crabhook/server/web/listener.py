@@ -125,6 +125,7 @@ class WebDesk:
         self._signed: Mapping[tuple[str, str], Answer] = {
             ("GET", "/news"): pages.news,
             ("GET", "/card"): pages.card,
+            ("POST", "/uncover"): pages.uncover,
             ("POST", "/do"): pages.do,
             ("POST", "/outcome"): pages.outcome,
             ("POST", "/take-back"): pages.take_back,

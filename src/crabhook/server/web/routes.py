@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from http import HTTPStatus
 from time import monotonic
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from aiohttp import web
 
@@ -56,7 +56,7 @@ from crabhook.server.web.held import (
 )
 from crabhook.server.web.open_page import OpenPage, PageEvent
 from crabhook.server.web.sessions import Session
-from crabhook.team.membership import Principal, Team, TeamRefusal
+from crabhook.team.membership import Permission, Principal, Team, TeamRefusal
 from crabhook.team.passkeys import Assertion, PasskeyError
 
 RPC = "web/do"
@@ -66,6 +66,7 @@ SMALL = 64 << 10  # bytes of a request that carries no call
 WRITE_WITHIN = 30.0  # seconds for a page to take what it is sent
 PAGES_KEPT = 256
 _PAGE = re.compile(r"[0-9a-f]{16,64}")
+_UNCOVERED_KEPT = 4096  # ids of calls; an assertion counts for two minutes
 _NOT_HELD = "no such answer is held here"
 
 STATUS: Mapping[type[refusals.DeskRefusal], HTTPStatus] = {
@@ -110,6 +111,7 @@ class Pages:
         self._service, self._team, self._face, self._push = service, team, face, push
         self._pages: Bounded[tuple[str, str], OpenPage] = Bounded(PAGES_KEPT)
         self._held = HeldAnswers()
+        self._uncovered: Bounded[tuple[str, str], None] = Bounded(_UNCOVERED_KEPT)
 
     def _seen(self, card: Card) -> bytes:
         return self._service.inputs.seen(card)
@@ -228,6 +230,28 @@ class Pages:
     def _whole(self, card: Card, page: OpenPage) -> str:
         return self._face.card(card, page.desk, self._seen)
 
+    async def uncover(self, visit: Visit) -> web.StreamResponse:
+        """Send a whole card with its secrets: a passkey has to sign for that.
+
+        An assertion counts once, so that nobody who has it reads by it.
+        """
+        signed = await _signed_call(visit.request)
+        number, id_ = signed.call.get("card"), signed.call.get("id")
+        if signed.call.get("act") != "uncover" or type(number) is not int or type(id_) is not str:
+            raise _bad("a card is uncovered by its number, in a call with an id")
+        page = self._page(visit, signed.page)
+        with self._service.open(visit.caller(signed.asserted)) as call:
+            if not isinstance(call, OpenCall):
+                return self.refusal(call)
+            sent = Sent(RPC, signed.raw)
+            card = await self._service.card(call, number, Permission.UNCOVER, sent)
+            if isinstance(card, refusals.DeskRefusal):
+                return self.refusal(card)
+            if (used := (visit.session.passkey, id_)) in self._uncovered:
+                raise TurnedAwayError(HTTPStatus.FORBIDDEN, "this was signed for once, and shown")
+            self._uncovered[used] = None
+            return self._html(self._face.card(card, page.desk, self._seen, covers=False))
+
     async def _read(self, call: OpenCall, page: OpenPage, ask: Ask) -> Given:
         """Have something read into a page's copy of the news."""
         asked = SubmittedCommand(ask, Sent(RPC, b""))
@@ -244,24 +268,12 @@ class Pages:
 
     async def do(self, visit: Visit) -> web.StreamResponse:
         """Carry out a call of a page, which a passkey may have signed; answer with its outcome."""
-        body = await posted(visit.request, MAX_REQUEST)
-        page = self._page(visit, _text(body, "page"))
-        text = _text(body, "call")
-        try:
-            raw = text.encode("utf-8")
-            page_call = json.loads(text)
-        except (ValueError, RecursionError):
-            raise _bad("the call is no JSON") from None
-        if not isinstance(page_call, dict):
-            raise _bad("the call is no JSON object")
-        at = page_call.get("at")
-        if not isinstance(at, int | float) or isinstance(at, bool):
-            raise _bad("a call says when it was given")
-        asserted = _asserted(body.get("assertion"), float(at))
-        with self._service.open(visit.caller(asserted)) as call:
+        signed = await _signed_call(visit.request)
+        page = self._page(visit, signed.page)
+        with self._service.open(visit.caller(signed.asserted)) as call:
             if not isinstance(call, OpenCall):
                 return self.refusal(call)
-            return await self._carry_out(visit, call, page, page_call, raw)
+            return await self._carry_out(visit, call, page, signed.call, signed.raw)
 
     async def _carry_out(
         self, visit: Visit, call: OpenCall, page: OpenPage, page_call: Mapping[str, Any], raw: bytes
@@ -449,6 +461,33 @@ async def posted(request: web.BaseRequest, most: int = SMALL) -> Mapping[str, An
     if not isinstance(value, dict):
         raise _bad("the body is no JSON object")
     return value
+
+
+class _SignedCall(NamedTuple):
+    """A call as a page posted it, its bytes, and the assertion for them, if one came."""
+
+    page: str
+    call: Mapping[str, Any]
+    raw: bytes
+    asserted: Asserted | None
+
+
+async def _signed_call(request: web.BaseRequest) -> _SignedCall:
+    """Return the call that a page posted; raises TurnedAwayError."""
+    body = await posted(request, MAX_REQUEST)
+    text = _text(body, "call")
+    try:
+        raw = text.encode("utf-8")
+        call = json.loads(text)
+    except (ValueError, RecursionError):
+        raise _bad("the call is no JSON") from None
+    if not isinstance(call, dict):
+        raise _bad("the call is no JSON object")
+    at = call.get("at")
+    if not isinstance(at, int | float) or isinstance(at, bool):
+        raise _bad("a call says when it was given")
+    asserted = _asserted(body.get("assertion"), float(at))
+    return _SignedCall(_text(body, "page"), call, raw, asserted)
 
 
 def _bad(words: str) -> TurnedAwayError:

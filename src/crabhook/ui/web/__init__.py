@@ -65,6 +65,8 @@ What the page (`static/desk.js`) does with these, and looks for beside them
   data-of         of a row, a session or an entry: whose it is, in words
   div.with-field  a button beside a field of its own: other fields are not its own
   data-ended      of a row or an article that waits no more: who decided what, in words
+  button.uncover  in an article: with `data-covers` has its secrets shown, which the passkey signs
+                  for; without it has them covered again
   button.ask      asks the server to read: `data-ask` (offers, objections, history, entry), and with
                   it `data-card`, `data-entry`, `data-before` or `data-denies`
 An act of a session stands in an element with `data-session`, and its field beside it. A row leaves

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import takewhile
 
 from crabhook.desk.acts import ACTS, Field, Kind
@@ -10,6 +11,7 @@ from crabhook.model.card import Card
 from crabhook.model.decision import MODES, Decision, Verdict, set_mode
 from crabhook.model.jsontext import Value, at, pretty
 from crabhook.present.card import suggestions
+from crabhook.present.cover import masked
 from crabhook.present.phrases import joined as phrase
 from crabhook.present.summary import brief
 from crabhook.ui.commands.decide import RewriteError, asked_by
@@ -60,11 +62,17 @@ def with_field(*inner: Html) -> Html:
     return el("div", *inner, class_="with-field")
 
 
-def acts(card: Card, desk: Replica) -> Html:
-    """Return all acts of a waiting card: the first at the foot, the others behind a summary."""
+def acts(card: Card, desk: Replica, *, covers: bool = True) -> Html:
+    """Return all acts of a waiting card: the first at the foot, the others behind a summary.
+
+    `covers`: no text that has a secret is there to be edited.
+    """
     offered = buttons(card, desk)
     first, others = _first(offered, asked_by(card).kind)
-    rest = [_other(each, card, desk) for each in others]
+    rest = [
+        UNCOVER_FIRST if covers and _has_secret(each.field, card) else _other(each, card, desk)
+        for each in others
+    ]
     rest += [button(each) for each in time_buttons(desk)]
     if not offered:
         return el("form", class_="acts")
@@ -119,6 +127,20 @@ def _other(offered: Button, card: Card, desk: Replica) -> Html:
     return button(offered) if make is None else make(offered, card, desk)
 
 
+UNCOVER_FIRST = el("p", "Show the secrets first: then it can be edited here.", class_="dim")
+
+
+def _has_secret(named: Field, card: Card) -> bool:
+    """Whether a text that is edited has a secret, which a page of the cookie alone does not get."""
+    text = ""
+    if named is Field.INPUT:
+        with suppress(RewriteError):
+            text = edited(card)[2]
+    elif named is Field.OUTPUT:
+        text = _output_text(card)
+    return masked(text) != text
+
+
 def _words(label: str) -> Callable[[Button, Card, Replica], Html]:
     return lambda offered, *_: with_field(field(label, offered.field), button(offered))
 
@@ -151,11 +173,15 @@ def _edit(offered: Button, card: Card, _: Replica) -> Html:
 
 
 def _output(offered: Button, card: Card, _: Replica) -> Html:
-    result = card.event.fields.get("tool_response")
-    text = result if isinstance(result, str) else _typable(result)
+    text = _output_text(card)
     if len(text) > _LONGEST or not can_be_typed(text):
         return NOTHING
     return with_field(field("what the model is shown", Field.OUTPUT, text, rows=4), button(offered))
+
+
+def _output_text(card: Card) -> str:
+    result = card.event.fields.get("tool_response")
+    return result if isinstance(result, str) else _typable(result)
 
 
 def _typable(value: Value) -> str:
@@ -168,7 +194,7 @@ def _suggestions(offered: Button, card: Card, desk: Replica) -> Html:
     def each() -> Iterator[Html]:
         for number, it in enumerate(suggestions(card), 1):
             kept = f"kept in {it.where}" if it.where else ""
-            label = f"allow, and from now on: {phrase(brief(it.what, str), kept, by=', ')}"
+            label = f"allow, and from now on: {phrase(brief(it.what, masked), kept, by=', ')}"
             decision = Decision(Verdict.ALLOW, permissions=(it.kept(),))
             yield button(offered, label, str(number), second_yes(card, decision, desk))
 

@@ -4,7 +4,7 @@ from crabhook.desk.replica import Replica
 from crabhook.model.card import Card, Level, State
 from crabhook.present.around import around, calls_before
 from crabhook.present.card import CardDocument, card_document
-from crabhook.present.cover import masked
+from crabhook.present.cover import COVER, masked
 from crabhook.present.document import Fact
 from crabhook.present.past import look
 from crabhook.present.phrases import joined as phrase
@@ -20,7 +20,7 @@ from crabhook.present.summary import agent_name, outcome, place
 from crabhook.ui.commands.decide import asked_by
 from crabhook.ui.web import blocks, texts
 from crabhook.ui.web.acts import session_name
-from crabhook.ui.web.buttons import acts
+from crabhook.ui.web.buttons import UNCOVER_FIRST, acts
 from crabhook.ui.web.html import NOTHING, Html, el, joined
 from crabhook.ui.web.texts import Pen, StartOfText
 
@@ -37,23 +37,33 @@ def card(card: Card, desk: Replica, seen: bytes, *, covers: bool = True) -> Html
     pen = Pen(covers, card.number if waits else 0)
     document = card_document(card, around(card, desk), calls_before(card, desk.feed()))
     asked = el("div", _request(document, pen), class_="asked")
+    offered = acts(card, desk, covers=covers) if waits else NOTHING
     return el(
         "article",
         _head(document, desk, pen),
         *(el("p", f"! {pen.words(alarm)}", class_="alarm", role="alert") for alarm in card.alarms),
         asked,
+        _covers(asked, offered, pen),
         _changed_plan(card, desk, pen),
         _risk(document, pen),
         _section("Why it is here", blocks.reason(document.reason, pen) if waits else NOTHING),
         known(document, pen),
         *(blocks.sent(each, pen) for each in document.sent),
-        acts(card, desk) if waits else NOTHING,
+        offered,
         id=f"card-{number}",
         data_whole="no" if 'data-whole="no"' in asked else "yes",
         data_sha=seen.hex(),
         aria_labelledby=f"card-{number}-title",
         **attributes(card, desk),
     )
+
+
+def _covers(asked: Html, offered: Html, pen: Pen) -> Html:
+    """Return what shows the secrets of a request, or covers them again; nothing without any."""
+    if pen.covers and COVER not in asked and UNCOVER_FIRST not in offered:
+        return NOTHING
+    words = "Show the secrets" if pen.covers else "Cover the secrets"
+    return el("button", words, type="button", class_="uncover", data_covers=pen.covers or None)
 
 
 def attributes(card: Card, desk: Replica) -> dict[str, str | int | None]:

@@ -55,9 +55,10 @@ class Numbers:
         assert desk.card(news.number) is news
         return [(f"row-{news.number}", news.state.value)]
 
-    def card(self, card: Card, desk: Replica, seen: Seen) -> str:
+    def card(self, card: Card, desk: Replica, seen: Seen, *, covers: bool = True) -> str:
         around = desk.around(card.number)
-        return f"{card.number} {card.revision} {seen(card).hex()} {around is not None}"
+        secret = "" if covers else " and a secret"
+        return f"{card.number} {card.revision} {seen(card).hex()} {around is not None}{secret}"
 
     def command(self, told: Mapping[str, Any], card: Card | None, _desk: Replica) -> Command:
         if "ask" in told:

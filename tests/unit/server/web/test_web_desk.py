@@ -14,7 +14,7 @@ from crabhook.server.web.guard import HEADERS
 from crabhook.server.web.held import AT_ONCE
 from crabhook.server.web.listener import TRIES
 from tests.support.sitting import call
-from tests.support.web_page import Told, WebPage, until
+from tests.support.web_page import Answered, Told, WebPage, until
 from tests.unit.server.web.standing import HOST, Standing, standing
 
 
@@ -80,7 +80,16 @@ ORIGINS = {
 async def test_another_page_may_post_nothing(headers: dict[str, str]) -> None:
     async with standing() as desk:
         page = await opened(desk)
-        for path in ("/do", "/outcome", "/take-back", "/ask", "/beat", "/challenge", "/session"):
+        for path in (
+            "/do",
+            "/uncover",
+            "/outcome",
+            "/take-back",
+            "/ask",
+            "/beat",
+            "/challenge",
+            "/session",
+        ):
             assert (await page.ask("POST", path, {}, **headers)).status == 403, path
         assert (await page.ask("DELETE", "/session", **headers)).status == 403
         posted = {"page": page.name, "call": json.dumps(desk.told(act="deny", id="x"))}
@@ -374,6 +383,32 @@ async def test_a_whole_card_comes_with_what_its_agent_said() -> None:
         assert card is not None
         assert answer.value.split() == ["1", str(card.revision), desk.told()["seen_sha256"], "True"]
         assert (await page.ask("GET", f"/card?page={page.name}&card=9")).status == 410
+
+
+async def test_secrets_are_shown_to_who_signs_for_them_and_once() -> None:
+    async with standing() as desk:
+        page = await opened(desk, "vic")
+
+        async def asked(*, sign: bool, **other: object) -> Answered:
+            told = {"id": "u", "act": "uncover", "card": 1, "at": page.hello["now"], **other}
+            posted = {"page": page.name, "call": json.dumps(told)}
+            if sign:
+                posted["assertion"] = page.signed(posted["call"], page.hello["now"]).json
+            return await page.ask("POST", "/uncover", posted)
+
+        bare = await asked(sign=False)
+        assert (bare.status, bare.value["needs"]) == (401, "assertion")
+        shown = await asked(sign=True)
+        assert (shown.status, "and a secret" in shown.value) == (200, True)
+        assert (await asked(sign=True)).status == 403  # the same again
+        assert (await asked(sign=True, id="v", act="allow")).status == 400
+        assert (await asked(sign=True, id="w", card=9)).status == 410
+        of_another = {"id": "x", "act": "uncover", "card": 1, "at": page.hello["now"]}
+        signed = page.signed(json.dumps({**of_another, "id": "y"}), page.hello["now"]).json
+        posted = {"page": page.name, "call": json.dumps(of_another), "assertion": signed}
+        assert (await page.ask("POST", "/uncover", posted)).status == 403
+        # What a page gets without that has none.
+        assert "secret" not in (await page.ask("GET", f"/card?page={page.name}&card=1")).value
 
 
 async def test_what_a_page_asks_for_comes_as_what_it_changes_and_does_nothing() -> None:

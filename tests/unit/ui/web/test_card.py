@@ -18,6 +18,7 @@ from crabhook.present.cover import masked
 from crabhook.present.safe import safe
 from crabhook.ui.web.acts import buttons, command_of
 from crabhook.ui.web.card import card as article
+from crabhook.ui.web.queue import row
 from crabhook.ui.web.texts import MOST_LETTERS, SHOWN
 from tests.support.desk import PlayedDesk
 from tests.support.rows import every_row
@@ -228,12 +229,29 @@ def test_what_is_too_long_for_a_page_says_so_and_is_not_whole(kind: str) -> None
     assert len(article(card, desk.replica, SEEN)) < 2 * MOST_LETTERS
 
 
-def test_secrets_are_covered_until_somebody_asks() -> None:
+def test_secrets_are_nowhere_on_a_page_until_somebody_asks() -> None:
     secret = "ghp_" + "a1B2" * 9
-    for tool_input in ({"command": f"curl -H 'x: {secret}'"}, {"token": secret, "x": 1}):
-        desk, card = desk_with(call("Bash", tool_input))
-        assert secret not in shown(card, desk).without("textarea").words
-        assert secret in shown(card, desk, covers=False).words
+    rule = {**SUGGESTED, "rules": [{"toolName": "Bash", "ruleContent": f"curl -u x:{secret}"}]}
+    for payload in (
+        call("Bash", {"command": f"curl -H 'x: {secret}'"}),
+        call("mcp__a__b", {"token": secret, "x": 1}),
+        call("ExitPlanMode", {"plan": f"1. Send {secret}"}),
+        call(hook_event_name="PostToolUse", tool_response={"stdout": f"token {secret}"}),
+        {
+            **call("Bash", {"command": f"echo {secret}"}),
+            **PERMISSION,
+            "permission_suggestions": [rule],
+        },
+    ):
+        desk, card = desk_with(payload)
+        covered, bare = (article(card, desk.replica, SEEN, covers=each) for each in (True, False))
+        assert secret not in covered
+        assert secret not in row(card, desk.replica, lambda _: SEEN)
+        assert "Show the secrets" in covered
+        assert secret in bare
+        assert "Cover the secrets" in bare
+    desk, card = desk_with(call("Bash", {"command": "ls"}))
+    assert "the secrets" not in article(card, desk.replica, SEEN)
 
 
 @every_row("kind", [*KEPT])

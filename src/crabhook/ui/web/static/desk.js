@@ -1065,6 +1065,27 @@ function hold(call, gives, holder, mine) {
   };
 }
 
+/** Have the secrets of a card shown, for which the passkey signs, or cover them again. */
+async function uncover(button) {
+  const holder = holderOf(button);
+  const number = Number(holder.dataset.card);
+  if (button.dataset.covers === undefined) return readCard(number);
+  if (!heard) return tell("The desk is not heard now.");
+  const at = Math.round(serverNow() * 1000) / 1000;
+  const posted = { page, call: JSON.stringify({ id: randomHex(), act: "uncover", card: number, at }) };
+  sayAt(holder, "Your passkey signs this.");
+  const signed = await assertion(await challengeOf(here, posted.call, at));
+  if (signed.why) return sayAt(holder, signed.why, "warning");
+  try {
+    const response = await send("/uncover", { ...posted, assertion: signed.assertion });
+    if (!response.ok) return sayAt(holder, await why(response), "warning");
+    put([[holder.id, await response.text()]]);
+    return sayAt(holder, "");
+  } catch {
+    return sayAt(holder, "No answer came: try again.", "warning");
+  }
+}
+
 /** Ask for the second yes to an effect; its buttons are armed anew, as a card's are. */
 function secondYes(effect, yes) {
   const dialog = byId("second");
@@ -1558,6 +1579,7 @@ function onClick(event) {
   if (button.matches(".unread")) return readOn(holderOf(button));
   if (button.matches(".number[data-line]")) return noteOn(button);
   if (button.matches(".ask")) return askBy(button);
+  if (button.matches(".uncover")) return uncover(button);
   return undefined;
 }
 
