@@ -398,7 +398,7 @@ def override(settings: Settings, flags: Mapping[str, Any]) -> Settings:
 
 def _known(names: Mapping[str, T], name: str, otherwise: str) -> T:
     if name not in names:
-        raise ValueError(f"{otherwise}; known are: {', '.join(names)}")
+        raise ValueError(f"{otherwise}. Known are: {', '.join(names)}")
     return names[name]
 
 

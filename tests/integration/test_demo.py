@@ -86,7 +86,7 @@ def test_without_a_terminal_two_people_decide_at_once_and_one_of_them_does(home:
         check=True,
     )
     shown = done.stdout
-    assert shown.count("is already decided; this answer changed nothing") == 1
+    assert shown.count("is already decided: this answer changed nothing") == 1
     decided = re.findall(
         r"^(\w+): (allow|deny) by (ann|bob) at (\S+) laptop \(127.0.0.1\)$", shown, re.MULTILINE
     )

@@ -57,7 +57,7 @@ def test_hooks_of_a_machine_are_answered_over_the_teams_tls_until_it_is_revoked(
         team.change(lambda before: without_machine(before, "build1", int(team.now)))
         refused = Client(place, asked, *shown).finish()
         assert refused.silent
-        assert "no token, or a wrong one" in refused.stderr
+        assert "no token, or a wrong token" in refused.stderr
         server.wait_for(lambda line: "the machine build1 was revoked" in line)
 
 

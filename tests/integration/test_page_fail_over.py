@@ -160,7 +160,7 @@ async def test_a_page_at_a_standby_shows_all_and_decides_once_its_server_leads(
             assert page.hello["page_at"] == f"https://{HOST}:{two.ports[0]}"
             assert "stands by" in shown.put["desk"]
             refused = await page.call(allowing(shown.rows[0]), sign=True)
-            assert (refused.status, "another one leads" in refused.why) == (421, True)
+            assert (refused.status, "another server leads" in refused.why) == (421, True)
             assert hook.poll() is None
             leader.process.kill()
             await shown.until(lambda: page.hello["part"] == "leader")

@@ -139,5 +139,5 @@ def test_rules_changed_in_the_database_by_hand_are_not_used(cluster: Cluster, ur
     cluster.sql("UPDATE crabhook.document SET text = replace(text, 'deny', 'allow')")
     with machine(url, DENY, waits=False) as service:
         assert service.process.wait(60) == 2
-        assert any("is not the one that was written here" in line for line in service.said)
+        assert any("is not what was written here" in line for line in service.said)
         assert crabhook(service, "log", "verify").returncode == 1

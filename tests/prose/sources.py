@@ -17,10 +17,11 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 RULES = tomllib.loads(Path(__file__).with_name("rules.toml").read_text("utf-8"))
 SPOKEN = frozenset(
-    {"app", "cli", "demo", "desk", "doctor", "install", "lint", "present", "remote"}
-    | {"supervisor", "team", "ui"}
+    {"app", "broker", "cli", "demo", "desk", "doctor", "install", "lint", "policy", "present"}
+    | {"config.py", "remote", "rulebook", "server", "store", "supervisor", "team", "ui"}
 )
 """Packages whose string constants reach a person; of all others only the docstrings are read."""
+_FOR_PROGRAMS = re.compile(RULES["for_programs"])
 
 CODE = "CODE"  # stands for a piece of code, which counts as a word
 SHORTEST = 4  # words; less is a label or a key
@@ -132,7 +133,7 @@ def of_table(file: Path) -> Iterator[Passage]:
 
 
 def _spoken(file: Path, line: int, text: str) -> Iterator[Passage]:
-    if len(text.split()) >= SHORTEST:
+    if len(text.split()) >= SHORTEST and not _FOR_PROGRAMS.search(text):
         yield Passage(_named(file), line, re.sub(r"`[^`]*`", CODE, text))
 
 

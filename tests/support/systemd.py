@@ -136,6 +136,11 @@ class UserManager:
         """Return a property of a unit."""
         return self.told("show", unit, "--value", "--property", name)
 
+    def all_of(self, unit: str, *names: str) -> dict[str, str]:
+        """Return several properties of a unit, as they are at the same time."""
+        shown = self.told("show", unit, "--property", ",".join(names)).splitlines()
+        return dict(line.split("=", 1) for line in shown)
+
     def wait_until(self, true: Callable[[], object], seconds: float = 60) -> None:
         """Wait until something is true."""
         end = time.monotonic() + seconds

@@ -179,12 +179,12 @@ def test_the_line_is_that_of_the_right_table() -> None:
     [
         (
             "\n[servers]\n",
-            r"line 2: there is no table 'servers'; known are: server, desk, attention",
+            r"line 2: there is no table 'servers'. Known are: server, desk, attention",
         ),
-        ("wait = 60\n", r"line 1: there is no table 'wait'; known are:"),
+        ("wait = 60\n", r"line 1: there is no table 'wait'. Known are:"),
         (
             "[server]\n\nwaits = 60\n",
-            r"line 3: there is no setting 'waits' in \[server\]; .*listen",
+            r"line 3: there is no setting 'waits' in \[server\]. .*listen",
         ),
         ("[desk]\nwait = 60\n", r"line 2: there is no setting 'wait' in \[desk\]"),
         ("[server.more]\nx = 1\n", r"there is no setting 'more' in \[server\]"),

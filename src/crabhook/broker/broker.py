@@ -164,7 +164,7 @@ def _waiting_card(state: BrokerState, number: int, otherwise: str) -> Card:
     """Return a card that waits; raise TooLateError, with `otherwise`, for a card that has ended."""
     card = known_card(state, number)
     if card.state is not State.WAITING:
-        raise TooLateError(f"#{card.number} is already {card.state}; {otherwise}")
+        raise TooLateError(f"#{card.number} is already {card.state}: {otherwise}")
     return card
 
 

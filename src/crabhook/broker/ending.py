@@ -109,7 +109,7 @@ def check(
     except TooLateError as error:
         detail = f" ({card.why})" if card.why else ""
         raise TooLateError(
-            f"#{card.number} is {error}{detail}; this answer changed nothing"
+            f"#{card.number} is {error}{detail}: this answer changed nothing"
         ) from None
     if seen is not None and seen < card.grown:
         more = "was asked again, or warned of, and there is more to see"

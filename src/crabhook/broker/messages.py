@@ -245,8 +245,8 @@ class Refusal(StrEnum):
     CLOSED = "the operator closed the desk"
     STOPPED = "the server was stopped"
     UNRECORDED = "what is decided could not be recorded"
-    HANDED_OVER = "the server makes room for the next one: ask again there"
-    ELSEWHERE = "another server leads, and this one stands by: ask there"
+    HANDED_OVER = "the server makes room for the next server: ask again there"
+    ELSEWHERE = "another server leads, and this server stands by: ask there"
 
 
 @frozen

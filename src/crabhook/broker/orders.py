@@ -77,7 +77,7 @@ class Course:
         asked = self.decided is not None and self.decided.decision.verdict is Verdict.ASK
         if not asked or can_ask:
             return self
-        addition = "; this agent cannot be told to ask its own user"
+        addition = ", and this agent cannot be told to ask its own user"
         reason = self.reason
         words, full = f"{reason.words}{addition}", f"{reason.in_full}{addition}"
         return Course(waits=True, reason=replace(reason, words=words, full=full))
@@ -142,7 +142,7 @@ class KeepGoingCounter:
         row = self.in_a_row(event)
         if row >= CAP:
             raise DecisionError(
-                f"it was kept going {CAP} times in a row; the agent stops now anyway"
+                f"it was kept going {CAP} times in a row. The agent stops now anyway"
             )
         self._counts[event.agent_key] = row + 1
 
@@ -161,11 +161,11 @@ def _left_alone(course: Course, *, can_ask: bool, is_part: bool = False) -> Cour
     """
     why = course.reason.in_full
     if course.waits and is_part:
-        reason = f"{AWAY}, and a person is to be asked, which this cannot wait for: {why}"
+        reason = f"{AWAY}, and a person must be asked, which this cannot wait for: {why}"
         return Course(decided=Decided(Decision(Verdict.DENY, reason=reason), Nobody(Ended.AWAY)))
     if not (course.waits and can_ask):
         return Course(decided=no_opinion(Ended.AWAY))
-    reason = f"{AWAY}, and a person is to be asked: {why}"
+    reason = f"{AWAY}, and a person must be asked: {why}"
     return Course(decided=Decided(Decision(Verdict.ASK, reason=reason), Nobody(Ended.AWAY)))
 
 

@@ -274,8 +274,8 @@ def parse_matcher(text: str, *, restricts: bool) -> Matcher:
 def _whole_tool(tool: str, *, restricts: bool) -> Matcher:
     if "*" in tool and not restricts and not _MCP_PREFIX.fullmatch(tool):
         raise ValueError(
-            "allows by a star in the tool's name, which only mcp__SERVER__… may have; "
-            "name the tools one by one"
+            "allows by a star in the tool's name, which only mcp__SERVER__… may have. "
+            "Name each of the tools"
         )
     if re.fullmatch(r"mcp__(?:(?!__)[\w.-])+", tool):
         return ToolMatcher(Wildcard((f"{tool}__", "")))  # a server alone is all its tools

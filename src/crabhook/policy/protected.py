@@ -363,7 +363,7 @@ def misread(rule: Rule) -> tuple[str, ...]:
     """Return, in words, which matchers are read otherwise than their writer is likely to mean."""
     return tuple(
         f"in {text} the `:*` is a colon and any text, since it is not at the end, so it does not "
-        f"match `{inside.replace(':*', ' x', 1)}`; for any arguments there write ` *`"
+        f"match `{inside.replace(':*', ' x', 1)}`. For any arguments there write ` *`"
         for text, matcher in rule.pairs
         if isinstance(matcher, CommandMatcher)
         and ":*" in (inside := text.partition("(")[2].removesuffix(")")).removesuffix(":*")

@@ -68,7 +68,7 @@ class _RuleFileReader:
         tables = self._toml()
         for key in tables:
             if key not in _KEYS:
-                what = f"there is no {key!r} in a rule file; known are: {', '.join(_KEYS)}"
+                what = f"there is no {key!r} in a rule file. Known are: {', '.join(_KEYS)}"
                 raise self._wrong(self._lines.of_key(key), what)
         rules = tuple(self._rule(*numbered) for numbered in enumerate(self._listed(tables, "rule")))
         risks = tuple(self._risk(*numbered) for numbered in enumerate(self._listed(tables, "risk")))
@@ -90,7 +90,7 @@ class _RuleFileReader:
         at = partial(FileLines(self._text, "risk").of_rule, number)
         for key in (*table, *_RISK_KEYS):
             if key not in _RISK_KEYS:
-                what = f"there is no {key!r} in a risk; known are: {', '.join(_RISK_KEYS)}"
+                what = f"there is no {key!r} in a risk. Known are: {', '.join(_RISK_KEYS)}"
                 raise self._wrong(at(key), what)
             if key not in table:
                 raise self._wrong(at(), f"the risk has no {key}")
@@ -108,7 +108,7 @@ class _RuleFileReader:
         at = partial(FileLines(self._text, "test").of_rule, number)
         for key in table:
             if key not in _TEST_KEYS:
-                what = f"there is no {key!r} in a test; known are: {', '.join(_TEST_KEYS)}"
+                what = f"there is no {key!r} in a test. Known are: {', '.join(_TEST_KEYS)}"
                 raise self._wrong(at(key), what)
         values = {key: self._value(at, key, value) for key, value in table.items()}
         if "project" in values and self._project:
@@ -136,7 +136,7 @@ class _RuleFileReader:
         at, values = partial(self._lines.of_rule, number), dict[str, Any]()
         for key, value in table.items():
             if key not in _RULE_KEYS:
-                what = f"there is no {key!r} in a rule; known are: {', '.join(_RULE_KEYS)}"
+                what = f"there is no {key!r} in a rule. Known are: {', '.join(_RULE_KEYS)}"
                 raise self._wrong(at(key), what)
             values[key] = self._value(at, key, value)
         for key in ("verdict", "match"):
@@ -180,7 +180,7 @@ class _RuleFileReader:
             if name not in ENTRY_NAMES:
                 entries = ", ".join(ENTRY_NAMES)
                 raise self._wrong(
-                    line, f"nothing protected is called {name!r}; known are: {entries}"
+                    line, f"nothing protected is called {name!r}. Known are: {entries}"
                 )
         return frozenset(names)
 
@@ -213,7 +213,7 @@ def _scope(value: object) -> rule.RuleScope:
         raise ValueError('must be a table, as in { mode = "plan" }')  # noqa: TRY004 - as above
     for key in value:
         if key not in _SCOPE_KEYS:
-            raise ValueError(f"has no {key!r}; known are: {', '.join(_SCOPE_KEYS)}")
+            raise ValueError(f"has no {key!r}. Known are: {', '.join(_SCOPE_KEYS)}")
     scope = rule.RuleScope(**{key: _texts(texts) for key, texts in value.items()})
     if any(not folder.startswith(("/", "~/")) and folder != "~" for folder in scope.project):
         raise ValueError("names a project that is not an absolute path")

@@ -79,9 +79,9 @@ def drafted(
     wide = [text for rule in after.rules[len(before) :] for text in never_made(rule)]
     if wide and not anyway:
         raise RulesError(
-            f"{' and '.join(wide)} takes in commands that lose work, reach others or run anything "
-            "(such as rm -rf, sudo, git push, python3 -c), so that nobody would be asked about "
-            "them. Nothing was written. Write a narrower rule, or add --anyway"
+            f"{' and '.join(wide)} takes in commands that lose work, reach others or run anything. "
+            "Such are rm -rf, sudo and python3 -c, and nobody would be asked about them. "
+            "Nothing was written. Write a narrower rule, or add --anyway"
         )
     return text, after
 

@@ -65,7 +65,7 @@ def read_trusted(text: str, name: str) -> tuple[Trusted, ...]:
         listed = tomllib.loads(text).get("trusted", [])
         return tuple(Trusted(row["folder"], row["sha256"], Trust(row["level"])) for row in listed)
     except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError, AttributeError) as error:
-        raise RuleFileError(name, 1, f"it is no list of trusted files: {error}") from error
+        raise RuleFileError(name, 1, f"trusted files are not listed there: {error}") from error
 
 
 def write_trusted(trusted: Iterable[Trusted]) -> str:

@@ -193,7 +193,7 @@ def _load(path: Path) -> str:
     if mode & 0o077:
         raise TokenError(f"others can read the token file {path} (mode {mode:o}): chmod 600 {path}")
     if not token:
-        raise TokenError(f"the token file {path} is empty: remove it, and a new one is made")
+        raise TokenError(f"the token file {path} is empty: remove it, and a new token is made")
     return token
 
 
@@ -247,7 +247,7 @@ class Tokens:
 
 Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
 
-NO_TOKEN = "no token, or a wrong one: give the server's token with --token-file"  # noqa: S105 - none
+NO_TOKEN = "no token, or a wrong token: give the server's token with --token-file"  # noqa: S105 - none
 
 
 def admitted(context: Context, tokens: Tokens) -> str | None:

@@ -108,9 +108,9 @@ def _taken(path: Path, lock_path: Path) -> SocketTakenError:
         holder = read_own(lock_path, 64).decode("ascii", "replace").strip()
     who = f"process {holder}" if holder else "another process"
     return SocketTakenError(
-        f"a crabhook server ({who}) already listens on {path}: "
-        "use its terminal (in the background: crabhook), or end it (crabhook down), "
-        "or give this one another --listen address"
+        f"a crabhook server ({who}) already listens on {path}. "
+        "Use its terminal (in the background: crabhook), or end it (crabhook down), "
+        "or give this server another --listen address"
     )
 
 
@@ -125,7 +125,7 @@ def _private_folder(folder: Path) -> None:
     if stat.S_IMODE(status.st_mode) & 0o022:
         raise SocketTakenError(
             f"others may write in {folder} (mode {stat.S_IMODE(status.st_mode):o}) and could put "
-            f"another socket in this one's place, so run: chmod 700 {folder}"
+            f"another socket in its place, so run: chmod 700 {folder}"
         )
 
 
@@ -207,10 +207,10 @@ def _wrong(path: Path, ours: tuple[int, ...] | None) -> str:
     if now_there == ours:
         return ""
     if now_there is None:
-        return f"THE SOCKET {path} IS GONE: no hook can ask here; start crabhook serve again"
+        return f"THE SOCKET {path} IS GONE: no hook can ask here. Start crabhook serve again"
     return (
         f"THE SOCKET {path} WAS REPLACED, or changed: hooks that start now may ask another "
-        "program, which can allow anything; stop your agents, find out who listens there (lsof), "
+        "program, which can allow anything. Stop your agents, find out who listens there (lsof), "
         "and start crabhook serve again"
     )
 

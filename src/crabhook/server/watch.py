@@ -164,7 +164,7 @@ class ListenerWatch:
 _WRONG = {
     Heard.ANSWERED: "",
     Heard.NO_PLACE: (
-        "{clients} ARE TURNED AWAY: {name} has no place left; see who connects (ss -tp)"
+        "{clients} ARE TURNED AWAY: {name} has no place left. See who connects (ss -tp)"
     ),
     Heard.SILENT: "{clients} CANNOT CONNECT: {name} does not answer, and is opened again",
     Heard.ENDED: "{clients} CANNOT CONNECT: {name} has ended, and is opened again",

@@ -195,7 +195,7 @@ def stops(halts: Sequence[Standing], notes: int, at: float) -> Entry:
         about: dict[str, Value] = {"session": order.session, "agent": order.agent}
         about |= {"machine": order.machine or "", "why": order.words}
         stopped.append({key: value for key, value in about.items() if value})
-    what = f"stops that stand: {len(stopped)}; notes that wait: {notes}"
+    what = f"stops that stand: {len(stopped)}, notes that wait: {notes}"
     return Entry(RecordKind.STOPS, at, body={"what": what, "stopped": stopped})
 
 

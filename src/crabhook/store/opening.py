@@ -75,7 +75,7 @@ def _folder(place: Place) -> Path:
     if parts.scheme != _SQLITE:
         places = f"{_SQLITE}:///PATH, {_POSTGRES[0]}://USER@HOST/DATABASE"
         slashes = "//" if "://" in place else ""
-        raise StoreError(f"no record can be kept in {parts.scheme}:{slashes}…; known are: {places}")
+        raise StoreError(f"no record can be kept in {parts.scheme}:{slashes}…. Known are: {places}")
     if parts.netloc or not parts.path or parts.query or parts.fragment:
         raise StoreError(f"{parts.scheme}:// takes an absolute path: {parts.scheme}:///PATH")
     return Path(unquote(parts.path))

@@ -54,7 +54,7 @@ HELD_AT_MOST = 2.0  # seconds that an ending or failing server may still hold a 
 FORGET_EVERY = 60.0
 PRUNE_EVERY = 600.0
 PRUNED = 500  # records deleted at a time: a few milliseconds, so that no agent waits long
-UNREADABLE = "the record could not be read when the server began; nobody was asked again"
+UNREADABLE = "the record could not be read when the server began, so nobody was asked again"
 
 
 class OnTrouble(StrEnum):
@@ -266,7 +266,7 @@ class Recorder:
         if self.error is not None:
             self._try_again()
         if self._backlog:
-            _LOG.error("%s; what waits in memory is lost", self.trouble)
+            _LOG.error("%s. What waits in memory is lost", self.trouble)
         self._given_up = self._shared  # a shared record has no backlog
         store, self._store = self._store, None
         if store is not None:
@@ -360,7 +360,7 @@ class Recorder:
         try:
             self._write_to(store, [gap, change])
         except TicketError as error:  # two clients with the same id: keep both entries
-            _LOG.warning("%s; neither will be taken up again", error)
+            _LOG.warning("%s. Neither will be taken up again", error)
             self._write_to(store, [gap, Change(change.entries, ended=change.ended)])
 
     def _gap(self) -> Entry:
@@ -399,7 +399,7 @@ class _Rest:
             store.write([happened(Entry(RecordKind.SERVER, now, body={"what": outcome}))])
             return outcome
         lost = self.head.seq
-        outcome = f"{self.why}: its {lost} records are gone, and the record was begun anew"
+        outcome = f"{self.why}: its {lost} records are gone, and a new record was begun"
         body: dict[str, Value] = {"cut": True, "why": outcome, "ends": store.head.seq, "lost": lost}
         gap = Entry(RecordKind.GAP, now, body={**body, "head": head_line(self.head).strip()})
         old = self.recovered
@@ -417,7 +417,7 @@ class _Rest:
 
 
 def _taken_up(waiting: Waiting, now: float) -> Entry:
-    why = "the record was begun anew"
+    why = "a new record was begun"
     about = {"platform": waiting.platform, "request_id": waiting.request_id, "card": waiting.card}
     return Entry(RecordKind.TAKEN_UP, now, body={"why": why}, **about)  # type: ignore[arg-type]
 

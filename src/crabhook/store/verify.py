@@ -129,7 +129,7 @@ def left_open(verified: Verified) -> Iterator[str]:
     if verified.elsewhere is None:
         yield (
             "No head from elsewhere was compared: this does not show that nobody wrote the whole "
-            "record anew, and the head kept beside it."
+            "record again, and the head kept beside it."
         )
         yield (
             "A head that left this machine shows that: `crabhook log verify --head FILE`. "
@@ -138,7 +138,7 @@ def left_open(verified: Verified) -> Iterator[str]:
     elif verified.elsewhere < verified.head.seq:
         yield (
             f"The head from elsewhere is of record {verified.elsewhere}: it does not show that "
-            f"nobody wrote records {verified.elsewhere + 1} to {verified.head.seq} anew, "
+            f"nobody wrote records {verified.elsewhere + 1} to {verified.head.seq} again, "
             "or added them."
         )
 
@@ -251,9 +251,7 @@ def _compare_removed(cut: Cut | None, head: Head, verified: Verified) -> None:
             f"{cut.latest} was removed",
         )
     else:
-        no_time = (
-            "" if head.at else "; this head has no time, by which that could be held against it"
-        )
+        no_time = "" if head.at else ", and this head has no time to hold against that"
         removed = f"retention has removed ({cut.why}, the latest of {cut.latest}){no_time}"
         verified.fault(head.seq, f"this head is of a record that {removed}", noted=True)
 
@@ -290,7 +288,7 @@ def amiss(history: History) -> dict[str, tuple[int, str]]:
         elif not data:
             wrong[name] = seq, f"the document {name} is there, and no record tells who wrote it"
         elif (document.hash, document.version) != (data.get("to"), data.get("version")):
-            wrong[name] = seq, f"the document {name} is not the one that was written here"
+            wrong[name] = seq, f"the document {name} is not what was written here"
     return wrong
 
 
@@ -416,7 +414,7 @@ def _compare_answers(history: History, there: SideTables, verified: Verified) ->
             missing.discard(request_id)
             kept = kept_in(record) if kept is None else kept
             if kept and there.key and not kept.issuperset(of_answer(there.key, row)):
-                what = f"the answer to request {request_id} is not the one that was decided here"
+                what = f"the answer to request {request_id} is not what was decided here"
                 verified.fault(record.seq, what)
     for request_id in sorted(missing):
         _beside(verified, f"the answer to request {request_id} was given by no decision on record")
@@ -442,7 +440,7 @@ def stops_amiss(there: SideTables, last: Record | None) -> str:
 
 def _beside(verified: Verified, what: str, seq: int = 0, *, noted: bool = False) -> None:
     """Add a fault of the tables; harmless where the records that would tell were lost."""
-    lost = "; entries were lost while the record was missing" if verified.lost else ""
+    lost = ", and entries were lost while the record was missing" if verified.lost else ""
     verified.fault(seq or verified.head.seq, f"{what}{lost}", noted=noted or verified.lost)
 
 

@@ -164,7 +164,7 @@ def test_who_cannot_be_told_to_ask_its_own_user_has_the_operator_asked(
     call = asking("a", "BeforeTool", tool_name="glob", tool_input={}, platform="gemini")
     broker.handle(Arrived(call, asks, 1, 0.0))
     (card,) = broker.waiting()
-    words = "it says so; this agent cannot be told to ask its own user"
+    words = "it says so, and this agent cannot be told to ask its own user"
     assert card.reason == Because(Brought.UNSURE, words, full=words)
 
 

@@ -52,7 +52,7 @@ def test_how_a_wait_ended_comes_back_from_the_record(end: EndReason) -> None:
         ({"by": "keep going, 3 times"}, StandingOrder(0, OrderKind.KEEP_GOING, 3)),
         ({"by": "crabhook", "reason": "the operator is away"}, Nobody(Ended.AWAY)),
         (
-            {"by": "crabhook", "reason": "the operator is away, and a person is to be asked: x"},
+            {"by": "crabhook", "reason": "the operator is away, and a person must be asked: x"},
             Nobody(Ended.AWAY),
         ),
         ({}, Nobody(Ended.LEFT_BEFORE)),

@@ -68,8 +68,8 @@ def changed_by_hand(place: Place, request: pytest.FixtureRequest, statement: str
 @pytest.mark.parametrize(
     ("statement", "what"),
     [
-        ("UPDATE document SET text = 'a = 9'", "is not the one that was written"),
-        ("UPDATE document SET version = 7", "is not the one that was written"),
+        ("UPDATE document SET text = 'a = 9'", "is not what was written"),
+        ("UPDATE document SET version = 7", "is not what was written"),
         ("DELETE FROM document", "is on record, and is gone"),
         ("UPDATE document SET name = 'team'", "no record tells who wrote it"),
     ],

@@ -70,7 +70,7 @@ def test_a_record_that_is_gone_is_told_and_begun_anew_with_all_that_waits(
         assert "while the server ran" in recorder.trouble
     recorder.time_passed(2.0)
     assert recorder.trouble == ""
-    assert "its 4 records are gone, and the record was begun anew" in recorder.anew
+    assert "its 4 records are gone, and a new record was begun" in recorder.anew
     assert recorder.write(settled([answer("r4")], decision(4))).recorded
     found = recorder.recover()
     answered = {"r1", "r4"} | ({"r3"} if first == "a decision" else set())

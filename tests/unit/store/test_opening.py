@@ -26,8 +26,8 @@ def test_a_record_is_the_same_by_its_path_and_by_its_url(tmp_path: Path, place: 
 @pytest.mark.parametrize(
     ("url", "why"),
     [
-        ("mysql://db/x", r"no record can be kept in mysql://…; known are: sqlite.*, postgresql://"),
-        ("postgresql:/ann@db/x", r"no record can be kept in postgresql:…; known are"),
+        ("mysql://db/x", r"no record can be kept in mysql://…. Known are: sqlite.*, postgresql://"),
+        ("postgresql:/ann@db/x", r"no record can be kept in postgresql:…. Known are"),
         ("postgresql://ann:secret@db/x", r"~/\.pgpass"),
         ("postgresql://db/x?password=secret", r"PGPASSFILE"),
         ("sqlite://folder", "takes an absolute path"),

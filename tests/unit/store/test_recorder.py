@@ -222,7 +222,7 @@ def test_what_is_lost_at_the_end_is_logged(
     with locked(folder):
         recorder.write(happened(decision()))
         recorder.close()
-    assert "what waits in memory is lost" in caplog.text
+    assert "What waits in memory is lost" in caplog.text
     open_writer(folder).close()
 
 

@@ -54,7 +54,7 @@ def read_script(
     """
     size = len(text.encode("utf-8", "replace"))
     if size > MAX_BYTES:
-        return Script(troubles=(f"the line is {size} bytes long; up to {MAX_BYTES} are read",))
+        return Script(troubles=(f"the line is {size} bytes long, and up to {MAX_BYTES} are read",))
     findings = LineFindings(preset, inherited, texts)
     if odd := next((letter for letter in text if _is_odd(letter)), None):
         findings.trouble(f"U+{ord(odd):04X}, {ODD_LETTER}")

@@ -114,7 +114,7 @@ def _braces(line: Line, raw: str, bare: str) -> tuple[str, ...]:
         line.findings.trouble("its braces make too many words to look at")
         return ()
     if choices and _BARE_DOLLAR.search(raw):
-        line.findings.trouble("braces beside a variable, which may make another one's name")
+        line.findings.trouble("braces beside a variable, which may make another variable's name")
     return tuple(expansion.unescape(re.sub(r"(?<!\\)['\"]", "", choice)) for choice in choices)
 
 

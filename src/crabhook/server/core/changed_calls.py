@@ -85,6 +85,6 @@ class ChangedCalls:
         if change.edition != self._queries.edition(change.calls):
             raise DecisionError(
                 f"the rules may have changed since #{number} was edited: edit it again to see what "
-                "they say now; nothing was sent"
+                "they say now. Nothing was sent"
             )
         return change.rulings, change.risk

@@ -109,7 +109,7 @@ class Documents:
                 self._put(name, read_text(path), f"the server on {gethostname()}, of {path}", None)
         if self.read(AUTHORITY).encode() != team.authority:
             raise TeamError(
-                f"the team in {self.where} is another than the one in {team.folder.path}: move "
+                f"the team in {self.where} is not the team in {team.folder.path}: move "
                 "that folder away, and take the other by `crabhook team pull`"
             )
         self._names, self._team = self._names | {TEAM}, team
@@ -155,7 +155,7 @@ class Documents:
     def read(self, name: str) -> str:
         """Return a text, empty for none; raises RulesError if it differs from the record."""
         if wrong := self._wrong.get(name):
-            raise RulesError(f"{wrong}; `crabhook log verify` tells more")
+            raise RulesError(f"{wrong}. `crabhook log verify` tells more")
         version = self._known.get(name)
         return version.text if version else ""
 

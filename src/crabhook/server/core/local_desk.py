@@ -149,7 +149,7 @@ class LocalDesk:
             earlier = self._runner.submitted[key] = Submitted(content, asked_by=[settle])
             self._carry_out(command, partial(_settled, earlier), proof)
         elif earlier.content != content:
-            settle(Refused("this desk has given another command the same id; nothing was done"))
+            settle(Refused("this desk has given another command the same id. Nothing was done"))
         elif earlier.outcome is None:
             earlier.asked_by.append(settle)
         else:

@@ -378,7 +378,7 @@ class RulesInForce:
             failing = _failing(rules)
             return _OwnerRules(rules, trusted, stamps, read=True, texts=texts, failing=failing)
         except CrabhookError as error:
-            means = "RULES NOT READ, the ones before stay" if before.read else "NO RULES ARE"
+            means = "RULES NOT READ, the rules before stay" if before.read else "NO RULES ARE"
             trouble = f"{means} in force: {error}"
             return replace(before, stamps=stamps, trouble=trouble)
 

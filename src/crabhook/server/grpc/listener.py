@@ -195,7 +195,7 @@ def _most() -> int:
 
 
 _WHERE_NOW = (
-    "being here or away is no longer said on the agents' port: upgrade crabhook at this end, whose "
+    "being here or away is no longer said on the agents' port. Upgrade crabhook at this end. Its "
     "`here` and `away` go to the desks' port with a key that `crabhook team init` makes"
 )
 

@@ -40,7 +40,7 @@ def fault_of(message: pb.PermissionRequest, platforms: Mapping[str, object]) -> 
         return "secret must be 1 to 64 characters of [0-9A-Za-z_-]"
     if message.platform not in platforms:
         names = ", ".join(sorted(platforms))
-        return f"platform {message.platform[:40]!r} is not known here; known: {names}"
+        return f"platform {message.platform[:40]!r} is not known here, but known: {names}"
     return ""
 
 
@@ -288,8 +288,8 @@ class PermissionPort(PermissionServiceServicer):
         response = response_of(reply, confirm=pending.confirm, form=request.answer_form)
         if (size := response.ByteSize()) > MAX_REPLY:
             why = (
-                f"the answer has {size} bytes and this server sends {MAX_REPLY} at most: ask again "
-                "with the same ticket and an answer_form, which gets one copy of the input"
+                f"the answer has {size} bytes and this server sends {MAX_REPLY} at most. Ask again "
+                "with the same ticket and an answer_form, and the input comes once"
             )
             await context.abort(grpc.StatusCode.OUT_OF_RANGE, why)
         return response

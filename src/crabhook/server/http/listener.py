@@ -123,7 +123,7 @@ class HookRoute:
                 await response.write_eof()
         except TimeoutError:
             transport.abort()
-            self._intake.complain("an answer was not read in time; the connection is closed")
+            self._intake.complain("an answer was not read in time: the connection is closed")
             raise ConnectionAbortedError from None
         if not transport.is_closing():
             self._intake.taken(pending)

@@ -86,7 +86,7 @@ class OwnNames:
         if name is None or not self._is_ours(name, here, tls=tls):
             raise TurnedAwayError(
                 HTTPStatus.MISDIRECTED_REQUEST,
-                f"the header Host must name this server as it was opened, such as {here}; "
+                f"the header Host must name this server as it was opened, such as {here}. "
                 f"{self._option} adds a name",
                 notice="a request that called this server by another name was turned away "
                 f"({self._option} adds a name)",
@@ -130,8 +130,8 @@ class HeaderCheck(OwnNames):
         if machine is None:
             raise TurnedAwayError(
                 HTTPStatus.UNAUTHORIZED,
-                "no token, or a wrong one: the agent needs the server's token in CRABHOOK_TOKEN",
-                notice="no CRABHOOK_TOKEN, or a wrong one: a request was turned away "
+                "no token, or a wrong token: the agent needs the server's token in CRABHOOK_TOKEN",
+                notice="no CRABHOOK_TOKEN, or a wrong token: a request was turned away "
                 "(is it set where the agent was started?)",
                 ends=True,
                 headers={"WWW-Authenticate": "Bearer"},
@@ -158,7 +158,9 @@ def route_of(routes: Mapping[str, Route], request: web.BaseRequest) -> Route:
     """
     if (route := routes.get(request.raw_path)) is None:
         paths = ", ".join(routes)
-        raise TurnedAwayError(HTTPStatus.NOT_FOUND, f"there is nothing; known: {paths}", ends=True)
+        raise TurnedAwayError(
+            HTTPStatus.NOT_FOUND, f"there is nothing. Known are: {paths}", ends=True
+        )
     if request.method != route.method:
         wrong, words = HTTPStatus.METHOD_NOT_ALLOWED, f"here one may {route.method} alone"
         raise TurnedAwayError(wrong, words, ends=True, headers={"Allow": route.method})

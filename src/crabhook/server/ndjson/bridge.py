@@ -246,7 +246,7 @@ class BridgeConnection:
                     await self._writer.drain()
             except TimeoutError:
                 self._writer.transport.abort()
-                self._intake.complain("an answer was not read in time; the connection is closed")
+                self._intake.complain("an answer was not read in time: the connection is closed")
                 raise ConnectionAbortedError from None
 
 

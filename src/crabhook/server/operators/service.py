@@ -60,7 +60,7 @@ DESKS_KEPT = 256
 WITHIN = 60.0  # seconds for a read; a command is done at once
 
 _DECISIONS = (Decide, DecideWithRule)
-_CHANGED = "what this device may do has changed meanwhile; nothing was done"
+_CHANGED = "what this device may do has changed meanwhile. Nothing was done"
 _ID = re.compile(r"[0-9A-Za-z_-]{1,64}")
 
 
@@ -360,7 +360,7 @@ class OperatorService:
         if isinstance(refusal, Forbidden):
             return refusal
         where = f", at {elsewhere.desks}" if elsewhere.desks else ""
-        why = f"this server stands by and another one leads{where}: nothing was done"
+        why = f"this server stands by and another server leads{where}: nothing was done"
         return StandsBy(why, elsewhere.desks)
 
     def _needs(self, command: Command) -> tuple[Permission, Target | None]:
@@ -392,7 +392,7 @@ class OperatorService:
         seen = self._log.seen(command.card, command.seen)
         if seen is not None and self.inputs.seen(seen) == asked.seen:
             return None
-        return Stale(f"#{card.number} was not seen like this; nothing was sent", card.revision)
+        return Stale(f"#{card.number} was not seen like this. Nothing was sent", card.revision)
 
     async def _settled(
         self, desk: LocalDesk, command: Command, may_not: MayNot, proof: CallProof | None

@@ -68,7 +68,7 @@ class Services:
             service = next(filter(None, owners), None)
         if service is None:
             raise EndpointError(
-                f"{origin} is no push service that is known here; `[push] services` adds one"
+                f"{origin} is no push service that is known here. `[push] services` adds one"
             )
         return Endpoint(url, origin, service)
 

@@ -232,7 +232,7 @@ class Push:
                         self._look(carrier, sends)
                         await self._save()
                     except Exception:  # noqa: BLE001 - a fault here must not end all later calls
-                        _LOG.exception("a look at who is to be called failed")
+                        _LOG.exception("a look at who must be called failed")
                     await self._pause()
         finally:
             self._stop()

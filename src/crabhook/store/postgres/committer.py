@@ -283,7 +283,7 @@ class Committer:
         row = await connection.fetchrow(_HEAD)
         if row is None or row["epoch"] != self.epoch:
             who = named(await leader_of(connection), self._thread.url)
-            raise WriterEndedError(f"{who}; what was not on record yet is not given")
+            raise WriterEndedError(f"{who}. What was not on record yet is not given")
         return Head(row["seq"], bytes(row["hash"]), row["at"])
 
     async def _is_written(self, connection: "Connection", step: Step | None) -> bool:
@@ -294,7 +294,7 @@ class Committer:
         if head != step.before:
             raise WriterEndedError(
                 f"the record in {shown(self._thread.url)} ends at {head.seq}, and not where this "
-                "server left it; what was not on record yet is not given"
+                "server left it. What was not on record yet is not given"
             )
         return False
 

@@ -51,9 +51,9 @@ _BY_STATE: Mapping[str, tuple[type[StoreError], str]] = {
     "08": (UnreachableError, "the connection is lost"),
     "25006": (ReadOnlyError, "it may only be read: it is a replica, or was set so"),
     "28": (StoreError, "it does not let this user in"),
-    "3D": (StoreError, "there is no such database; `createdb` makes one"),
+    "3D": (StoreError, "there is no such database: `createdb` makes it"),
     "42501": (ReadOnlyError, "this user may not"),
-    "53100": (FullError, "its disk is full; make room"),
+    "53100": (FullError, "its disk is full: make room"),
     "53": (UnreachableError, "it has no room for us now"),
     "57014": (UnreachableError, "it took too long"),
     "57P": (UnreachableError, "it is starting or stopping"),
@@ -72,7 +72,7 @@ def checked(url: str) -> str:
         raise StoreError(f"this is no address of a PostgreSQL database: {error}") from None
     if secret:
         raise StoreError(
-            "a password in an address is read by everyone who lists processes: put it into "
+            "a password in an address is read by everyone who lists processes. Put it into "
             "~/.pgpass, or a file that ?passfile=/PATH or PGPASSFILE names, or PGPASSWORD"
         )
     return url
@@ -157,8 +157,8 @@ async def _look_at(connection: "Connection", url: str) -> None:
         if "pooled" not in str(error):
             raise
         raise StoreError(
-            f"{shown(url)} is a pooler: it gives the lock that elects the writer to whoever "
-            "speaks next; give the address of PostgreSQL itself"
+            f"{shown(url)} is a pooler: it gives the lock that elects the writer to the next "
+            "client that speaks. Give the address of PostgreSQL itself"
         ) from None
     encoding = await connection.fetchval("SHOW server_encoding")
     if encoding != "UTF8":

@@ -83,7 +83,7 @@ class PgHistory(AbstractContextManager["PgHistory"]):
         if not await version_of(connection):
             where = shown(self._thread.url)
             raise interface.NoRecordError(
-                f"there is no record in {where} yet; `crabhook serve` begins one"
+                f"there is no record in {where} yet: `crabhook serve` begins it"
             )
 
     def __exit__(self, *_: object) -> None:

@@ -332,8 +332,8 @@ async def put_back(connection: "Connection", url: str, path: Path, kept: Head) -
         return ""
     return (
         f"the record in {shown(url)} ends at {seq}, and this machine saw "
-        f"another one, up to {kept.seq}: an older backup was put back.  Put back the "
-        f"newest one; or, to go on with what is there, move {path} away"
+        f"records up to {kept.seq}: an older backup was put back.  Put back the "
+        f"newest backup. Or, to go on with what is there, move {path} away"
     )
 
 

@@ -163,7 +163,7 @@ class StandbyReader:
         except TimeoutError:
             return (
                 f"{shown(self._thread.url)} passes no notifications on, as a pooler does: what "
-                "changes is seen each second; give the address of PostgreSQL itself"
+                "changes is seen each second. Give the address of PostgreSQL itself"
             )
         return ""
 

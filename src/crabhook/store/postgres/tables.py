@@ -52,8 +52,8 @@ async def version_of(connection: "Connection", steps: Sequence[str] = STEPS) -> 
     version = int(await connection.fetchval("SELECT max(number) FROM step") or 0) if ours else 0
     if version > len(steps):
         raise ForeignError(
-            f"the record is of version {version}, and this crabhook knows up to {len(steps)}; "
-            "use the newer crabhook"
+            f"the record is of version {version}, and this crabhook knows up to {len(steps)}. "
+            "Use the newer crabhook"
         )
     return version
 

@@ -28,22 +28,22 @@ KEY_BYTES = 32
 READING, WRITING = "read", "written"
 
 _BY_CODE: Mapping[int, tuple[type[StoreError], str]] = {
-    sqlite3.SQLITE_FULL: (FullError, "the disk is full; make room"),
-    sqlite3.SQLITE_BUSY: (LockedError, "another program holds it locked; end that program"),
-    sqlite3.SQLITE_LOCKED: (LockedError, "another program holds it locked; end that program"),
-    sqlite3.SQLITE_READONLY: (ReadOnlyError, "it may not be written; give it back to this user"),
-    sqlite3.SQLITE_CANTOPEN: (ReadOnlyError, "it cannot be opened; see its folder's permissions"),
-    sqlite3.SQLITE_PERM: (ReadOnlyError, "it may not be opened; give it back to this user"),
-    sqlite3.SQLITE_CORRUPT: (CorruptError, "it is damaged; move it away and keep it"),
-    sqlite3.SQLITE_NOTADB: (CorruptError, "it is no database; move it away and keep it"),
+    sqlite3.SQLITE_FULL: (FullError, "the disk is full: make room"),
+    sqlite3.SQLITE_BUSY: (LockedError, "another program holds it locked: end that program"),
+    sqlite3.SQLITE_LOCKED: (LockedError, "another program holds it locked: end that program"),
+    sqlite3.SQLITE_READONLY: (ReadOnlyError, "it may not be written: give it back to this user"),
+    sqlite3.SQLITE_CANTOPEN: (ReadOnlyError, "it cannot be opened: see its folder's permissions"),
+    sqlite3.SQLITE_PERM: (ReadOnlyError, "it may not be opened: give it back to this user"),
+    sqlite3.SQLITE_CORRUPT: (CorruptError, "it is damaged: move it away and keep it"),
+    sqlite3.SQLITE_NOTADB: (CorruptError, "it is no database: move it away and keep it"),
 }
 
 _BY_NUMBER: Mapping[int, tuple[type[StoreError], str]] = {
-    errno.ENOSPC: (FullError, "the disk is full; make room"),
-    errno.EDQUOT: (FullError, "this user's share of the disk is full; make room"),
-    errno.EFBIG: (FullError, "the file may not grow; see this process's limits"),
-    errno.EACCES: (ReadOnlyError, "it may not be written; give it back to this user"),
-    errno.EPERM: (ReadOnlyError, "it may not be written; give it back to this user"),
+    errno.ENOSPC: (FullError, "the disk is full: make room"),
+    errno.EDQUOT: (FullError, "this user's share of the disk is full: make room"),
+    errno.EFBIG: (FullError, "the file may not grow: see this process's limits"),
+    errno.EACCES: (ReadOnlyError, "it may not be written: give it back to this user"),
+    errno.EPERM: (ReadOnlyError, "it may not be written: give it back to this user"),
     errno.EROFS: (ReadOnlyError, "it lies on a file system that may not be written"),
 }
 
@@ -53,7 +53,7 @@ def named(
 ) -> StoreError:
     """Return the StoreError for `error`, met at `path` while `doing` it."""
     if isinstance(error, UnicodeDecodeError):  # from an SQLite message that quotes damaged text
-        return CorruptError(f"the record {path} is damaged; move it away and keep it")
+        return CorruptError(f"the record {path} is damaged: move it away and keep it")
     if isinstance(error, OSError):
         kind, advice = _BY_NUMBER.get(error.errno or 0, (StoreError, str(error)))
         return kind(f"{path} was not {doing}: {advice}")
@@ -104,7 +104,7 @@ class WriterLock:
             os.close(self._descriptor)
             raise TakenError(
                 f"another crabhook (process {holder or 'unknown'}) writes the record in "
-                f"{path.parent}; stop it, or give this one a state folder of its own "
+                f"{path.parent}. Stop it, or give this server a state folder of its own "
                 "(XDG_STATE_HOME)"
             ) from None
         with suppress(OSError):  # on a full disk, the lock has no holder's name
@@ -194,8 +194,8 @@ def load_key(path: Path) -> bytes:
             put(path, key)
     if len(key) != KEY_BYTES:
         raise CorruptError(
-            f"{path} is not {KEY_BYTES} bytes long; move it away: marks made from then on will "
-            "not match the older ones"
+            f"{path} is not {KEY_BYTES} bytes long. Move it away: marks made from then on will "
+            "not match the older marks"
         )
     return key
 

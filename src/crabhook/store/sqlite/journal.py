@@ -234,7 +234,7 @@ class SqliteHistory(AbstractContextManager["SqliteHistory"]):
             self._kept = error
         if not self._path.exists():
             raise interface.NoRecordError(
-                f"there is no record {self._path} yet; `crabhook serve` begins one"
+                f"there is no record {self._path} yet: `crabhook serve` begins it"
             )
         with files.speaking_of(self._path, files.READING):
             self._connection = _opened(self._path)

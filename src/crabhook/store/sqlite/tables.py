@@ -49,11 +49,11 @@ def check(connection: sqlite3.Connection, steps: Sequence[str] = STEPS) -> int:
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
     tables = int(connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0])
     if application not in (0, APPLICATION) or (application == 0 and tables):
-        raise ForeignError("the file is a database, but no record of crabhook's; move it away")
+        raise ForeignError("the file is a database, but no record of crabhook's: move it away")
     if version > len(steps):
         raise ForeignError(
-            f"the record is of version {version}, and this crabhook knows up to {len(steps)}; "
-            "use the newer crabhook, or another state folder"
+            f"the record is of version {version}, and this crabhook knows up to {len(steps)}. "
+            "Use the newer crabhook, or another state folder"
         )
     return version
 

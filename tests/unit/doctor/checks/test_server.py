@@ -280,7 +280,9 @@ def listed(*answering: Answer) -> Iterator[list[str]]:
 
 
 def leader(_: pb.PermissionRequest, context: grpc.ServicerContext) -> NoReturn:
-    words = f"platform 'crabhook-doctor' is not known here; known: {', '.join(sorted(PLATFORMS))}"
+    words = (
+        f"platform 'crabhook-doctor' is not known here, but known: {', '.join(sorted(PLATFORMS))}"
+    )
     context.abort(grpc.StatusCode.INVALID_ARGUMENT, words)
     raise AssertionError
 

@@ -84,7 +84,7 @@ def test_a_projects_file_speaks_of_its_own_project_and_only_where_it_is_trusted(
     "text, line, what",
     [
         ("[[risk]]\nlevel = 1\nwords = 'x'", 1, "the risk has no match"), ("[[risk]]\nmatch = 'Bash'\nwords = 'x'", 1, "has no level"),
-        ("[[risk]]\nmatch = 'Bash'\nlevel = 1", 1, "has no words"), (DEPLOY + "colour = 'red'", 5, "there is no 'colour' in a risk; known are: match, level, words"),
+        ("[[risk]]\nmatch = 'Bash'\nlevel = 1", 1, "has no words"), (DEPLOY + "colour = 'red'", 5, "there is no 'colour' in a risk. Known are: match, level, words"),
         (DEPLOY + risk_file("Bash(", 1), 6, "match 'Bash(' is not of the form"), (DEPLOY + risk_file("Bash", 3), 7, "level must be 0, 1 or 2, or one of: none, caution, danger"),
         (risk_file("Bash", "high"), 3, "level must be"), ("[[risk]]\nmatch = 'Bash'\nlevel = true\nwords = 'x'", 3, "level must be"),
         (risk_file("Bash", 1, ""), 4, "words must be one line"), (risk_file("Bash", 1, "x" * 81), 4, "words must be one line"), ("risk = 7", 1, "risks are tables, as in [[risk]]"),

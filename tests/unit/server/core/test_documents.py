@@ -153,12 +153,10 @@ async def test_rules_that_are_not_those_on_record_are_not_used_until_new_ones_ar
     recorder: Recorder, tmp_path: Path
 ) -> None:
     documents(recorder, tmp_path)
-    made = documents(
-        recorder, tmp_path, rules="the document rules is not the one that was written here"
-    )
+    made = documents(recorder, tmp_path, rules="the document rules is not what was written here")
     law = RulesInForce(RuleFiles(tmp_path, shared=made))
     law.look()
-    assert law.trouble.startswith("NO RULES ARE in force: the document rules is not the one")
+    assert law.trouble.startswith("NO RULES ARE in force: the document rules is not what")
     with pytest.raises(RulesError, match="log verify"):
         made.write(RULES, DENY, ANN)
     assert await made.answered(proposal()) == ""

@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-ALREADY = "#1 is already decided; this answer changed nothing"
+ALREADY = "#1 is already decided: this answer changed nothing"
 CHANGED = Decision(Verdict.ALLOW, updated_input={"command": "rm -rf /" * 50_000})
 DENIED = Ruling(RuleVerdict.DENY, None, "not that")
 

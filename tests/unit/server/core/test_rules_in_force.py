@@ -127,7 +127,7 @@ async def test_a_changed_rule_file_is_announced_within_two_seconds_without_a_cal
     try:
         for path, text, news in (
             (files.user, DENY, "the rules have changed: 1 of yours are in force"),
-            (files.user, "nonsense", "RULES NOT READ, the ones before stay in force"),
+            (files.user, "nonsense", "RULES NOT READ, the rules before stay in force"),
             (theirs, DENY, f"{theirs} has changed: 0 of its rules count"),
         ):
             write(path, text)

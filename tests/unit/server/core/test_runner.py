@@ -237,7 +237,7 @@ async def test_of_two_answers_of_listeners_one_comes_too_late_and_harms_nobody()
     for _ in range(2):
         hears(runner, answers)
     assert is_allow(await enter(runner).wait())
-    late = TooLate("#1 is already decided; this answer changed nothing", OWNER)
+    late = TooLate("#1 is already decided: this answer changed nothing", OWNER)
     assert outcomes == [Done(), late]
     runner.close()
 

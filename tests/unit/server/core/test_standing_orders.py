@@ -88,7 +88,7 @@ async def test_orders_changed_by_hand_are_not_taken_up(tmp_path: Path) -> None:
     first = Server(tmp_path)
     seat(first.runner).order(Order(OrderKind.AWAY))
     first.kill()
-    second = Server(tmp_path, orders="the document orders is not the one that was written here")
+    second = Server(tmp_path, orders="the document orders is not what was written here")
     await second.runner.restore()
     assert second.orders() == []
     second.kill()

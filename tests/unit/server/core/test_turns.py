@@ -79,7 +79,7 @@ async def test_an_outcome_comes_when_it_is_on_record_a_refusal_not_before_what_i
     await asyncio.sleep(0)
     assert outcomes == [
         Done(),
-        TooLate("#1 is already decided; this answer changed nothing", OWNER),
+        TooLate("#1 is already decided: this answer changed nothing", OWNER),
     ]
 
 

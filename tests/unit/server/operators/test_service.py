@@ -202,7 +202,7 @@ async def test_a_card_that_was_not_seen_as_it_is_is_not_decided(house: House) ->
     for seen in (b"", house.seen(2)):
         reply = await house.asks("dee", decide(), seen)
         assert isinstance(reply, CommandReply)
-        assert reply.outcome == Stale("#1 was not seen like this; nothing was sent", 1)
+        assert reply.outcome == Stale("#1 was not seen like this. Nothing was sent", 1)
         assert reply.card == house.server.card(1)
     assert not house.server.decided
 
@@ -253,7 +253,7 @@ async def test_who_stands_by_names_the_leader_to_the_team_alone_and_does_nothing
     refusal = await house.asks("dee", decide())
     assert isinstance(refusal, StandsBy)
     assert refusal.desks_at == "db2:7444"
-    assert "another one leads, at db2:7444: nothing was done" in refusal.why
+    assert "another server leads, at db2:7444: nothing was done" in refusal.why
     assert isinstance(await house.asks("eve", decide()), Forbidden)
     assert isinstance(await house.asks("dee", AskHistory()), CommandReply)  # the record is for both
     assert not house.server.decided

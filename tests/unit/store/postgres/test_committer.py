@@ -261,7 +261,7 @@ async def test_a_full_disk_takes_the_lead_from_nobody(
             await asyncio.sleep(0.02)
             if store.journal.trouble:
                 break
-        assert "its disk is full; make room" in store.journal.trouble
+        assert "its disk is full: make room" in store.journal.trouble
         (holder,) = cluster.sql(WRITERS)
         await asyncio.sleep(3 * committer_module.RETRY_AFTER)
         assert cluster.sql(WRITERS) == [holder]

@@ -95,7 +95,7 @@ def test_a_database_that_is_not_there_or_does_not_answer_is_said(cluster: Cluste
         open_writer(cluster.url("nowhere"))
     with pytest.raises(UnreachableError, match="does not answer"):
         open_writer("postgresql://crabhook@/x?host=/nowhere")
-    with pytest.raises(StoreError, match=r"there is no record in .* yet; `crabhook serve` begins"):
+    with pytest.raises(StoreError, match=r"there is no record in .* yet: `crabhook serve` begins"):
         open_history(cluster.emptied())
 
 

@@ -193,7 +193,7 @@ async def test_a_late_answer_changes_nothing_and_says_so() -> None:
         hook = sits.desk.ask(bash())
         sits.desk.leave(hook)
         assert await sits.type("1 allow") == [
-            f"! #1 is already withdrawn ({LEFT}); this answer changed nothing"
+            f"! #1 is already withdrawn ({LEFT}): this answer changed nothing"
         ]
         assert hook not in sits.desk.replies
 
