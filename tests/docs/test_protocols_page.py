@@ -8,6 +8,7 @@ import pytest
 from crabhook.model.event import EndScope
 from crabhook.platforms.claude import events as claude
 from crabhook.platforms.codex import events as codex
+from crabhook.platforms.copilot import events as copilot
 from crabhook.platforms.event_table import Held
 from crabhook.platforms.gemini import events as gemini
 from crabhook.platforms.qwen import events as qwen
@@ -19,6 +20,7 @@ PLATFORMS: dict[str, Any] = {
     "Gemini CLI": gemini,
     "Codex": codex,
     "Qwen Code": qwen,
+    "GitHub Copilot CLI": copilot,
 }
 """The beginning of each platform's heading, and the code's own table."""
 

@@ -31,13 +31,15 @@ KNOWN = {
     "gemini": Agent("@google/gemini-cli", "@google/gemini-cli/bundle/gemini.js"),
     "codex": Agent("@openai/codex", "@openai/codex-*/vendor/*/bin/codex"),
     "qwen": Agent("@qwen-code/qwen-code", "@qwen-code/qwen-code/cli-entry.js"),
+    "copilot": Agent("@github/copilot-linux-x64", "@github/copilot-*/copilot"),
 }
 
 
 def pinned_version(agent: str = "claude") -> str:
     """The version of the agent that the tests are written for."""
     manifest = json.loads((AGENTS / "package.json").read_text(encoding="utf-8"))
-    return str(manifest["dependencies"][KNOWN[agent].package])
+    wanted = manifest["dependencies"] | manifest["optionalDependencies"]
+    return str(wanted[KNOWN[agent].package])
 
 
 def program(agent: str = "claude") -> Path | None:

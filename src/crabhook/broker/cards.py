@@ -17,7 +17,7 @@ from typing import TypeAlias, TypeVar
 from crabhook.model.card import Card, Leg, State
 from crabhook.model.errors import CrabhookError
 from crabhook.model.event import EndScope, Event
-from crabhook.model.jsontext import canonical
+from crabhook.model.jsontext import Value, canonical
 
 CallKey: TypeAlias = tuple[str | bytes, ...]
 
@@ -61,14 +61,28 @@ def call_keys(event: Event) -> list[CallKey]:
 def result_of(waiting: Event, news: Event) -> bool:
     """Whether `news` is the result of the call that `waiting` asked about.
 
-    Where one of the two has no id, the result's input must contain all of the other input. The
-    agent adds the answers to questions to it.
+    Where one of the two has no id, the result's input must contain all of the other input that the
+    events share. The agent adds the answers to questions to it.
     """
     if not _same_tool(waiting, news) or waiting.tool is None or news.tool is None:
         return False
     if (by_id := _same_id(waiting, news)) is not None:
         return by_id
-    whole, part = news.tool.bare, waiting.tool.bare
+    return _contains(news.tool.bare, waiting.tool.part)
+
+
+def asks_about(event: Event, earlier: Event) -> bool:
+    """Whether `event`, which gives only a part of its call's input, may ask about `earlier`'s call.
+
+    No allow may follow from this: the rest of the input may be another.
+    """
+    if not _same_tool(event, earlier) or event.tool is None or earlier.tool is None:
+        return False
+    return event.tool.shared is not None and _contains(earlier.tool.bare, event.tool.part)
+
+
+def _contains(whole: Value, part: Value) -> bool:
+    """Whether an input has all members of another, or is equal to it."""
     if isinstance(whole, dict) and isinstance(part, dict):
         whole = {key: value for key, value in whole.items() if key in part}
     # To Python 1 and true are equal, to JSON they are not.
@@ -98,10 +112,10 @@ def joins(legs: Sequence[Event], event: Event) -> bool:
 
     Two events of the same kind without an id never share a card: a model makes calls that look
     alike in parallel. The event with the id comes first. An event with an id after an event without
-    an id begins another call.
+    an id begins another call. Nothing joins a request that gives only a part of its input.
     """
     first = legs[0]
-    if not same_call(first, event):
+    if not same_call(first, event) or (first.tool and first.tool.shared is not None):
         return False
     if _same_id(first, event):
         return True

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Generic, Protocol, TypeVar
 
-from crabhook.broker.cards import named, over, result_of, same_call
+from crabhook.broker.cards import asks_about, named, over, result_of, same_call
 from crabhook.datatypes import Bounded, frozen
 from crabhook.model.actor import Ended
 from crabhook.model.card import Request, Stance
@@ -108,6 +108,9 @@ class _Settled:
     at: float
 
     def asked_about(self, later: Event) -> bool:
+        if later.tool is not None and later.tool.shared is not None:
+            passed = self.decided is None or self.decided.decision.verdict is Verdict.PASS
+            return passed and asks_about(later, self.event)
         return same_call(self.event, later) or any(same_call(e, later) for e in self._changed())
 
     def led_to(self, result: Event) -> bool:

@@ -14,7 +14,7 @@ from crabhook.cli.commands import Subcommand, declaring, servers
 from crabhook.hook import own_folder
 from crabhook.hook.failover import listed
 from crabhook.install import program
-from crabhook.install.entries import known, with_hooks, without_hooks
+from crabhook.install.entries import known, with_hooks
 from crabhook.install.settings_file import (
     SettingsChange,
     backups_of,
@@ -22,6 +22,7 @@ from crabhook.install.settings_file import (
     plan,
     read,
     read_settings,
+    removal,
 )
 from crabhook.model.card import Stance
 from crabhook.model.errors import CrabhookError, InstallError
@@ -158,7 +159,7 @@ def report(change: SettingsChange, what: str, *, shared: bool = False) -> None:
         say(f"{what}: already so in {place}, nothing was written.")
         return
     backup = change.carry_out(shared=shared)
-    say(f"{what}: written to {place}.")
+    say(f"{what}: {f'written to {place}' if change.text else f'{place} is removed'}.")
     if backup:
         same = read(backup).content == change.settings.content
         say(f"The file as it was{'' if same else ', but for hooks of crabhook'}: {backup}")
@@ -363,7 +364,7 @@ def _uninstall(arguments: argparse.Namespace) -> None:
         return
     agent = known(arguments.agent)
     path = chosen_path(arguments)
-    change = plan(path, without_hooks)
+    change = removal(path, alone=agent.settings.alone)
     if arguments.dry_run:
         sys.stdout.write(change.difference())
     elif change.is_none:
@@ -438,7 +439,7 @@ def _everywhere(project: Path) -> Iterator[tuple[Platform, SettingsChange]]:
         for scope in agent.settings.scopes:
             if scope is not SettingsScope.MANAGED:
                 path = agent.settings.path(scope, project, os.environ)
-                yield agent, plan(path, without_hooks)
+                yield agent, removal(path, alone=agent.settings.alone)
 
 
 def _add_uninstall_arguments(parser: argparse.ArgumentParser) -> None:

@@ -154,7 +154,8 @@ def entry(
     event: str, handler: Mapping[str, Json], group: int = 0, place: int = 0, matcher: Json = None
 ) -> HookEntry:
     """Return what a handler of `event` says."""
-    command, args, timeout = (handler.get(key) for key in ("command", "args", "timeout"))
+    command, args = handler.get("command"), handler.get("args")
+    timeout = handler.get("timeoutSec", handler.get("timeout"))  # Copilot's name, and all others'
     words: Words = ()
     if isinstance(command, str):
         words = (command, *map(str, args)) if isinstance(args, list) else _started(command)

@@ -110,8 +110,23 @@ _CODEX = {
     if case[0] == "deny" and case[1] != _LINE_OF_A_SKILL
 }
 
-# Qwen Code takes the same denials; told to ask, a run without a screen denies there.
-_WORDS = {"claude": _CLAUDE, "gemini": _GEMINI, "codex": _CODEX, "qwen": _CODEX}
+# Copilot's, which reads a flat answer to the request.
+_COPILOT = {
+    **{case: words for case, words in _CLAUDE.items() if case[1] == "PreToolUse"},
+    ("deny", "PermissionRequest"): '{"behavior":"deny","message":%s}\n',
+}
+
+# Qwen Code takes Codex's denials; told to ask, a run without a screen denies there.
+_WORDS = {
+    "claude": _CLAUDE,
+    "gemini": _GEMINI,
+    "codex": _CODEX,
+    "qwen": _CODEX,
+    "copilot": _COPILOT,
+}
+# The keys by which an agent's events name themselves, or an agent that begins; one has two names.
+_NAMES = {"copilot": ("hook_event_name", "hookName", "agentName")}
+_RENAMED = {"permissionRequest": "PermissionRequest"}
 
 # What is printed to say nothing: Gemini CLI reads standard error where nothing else is there.
 _SILENCE = {"gemini": "{}\n"}
@@ -121,11 +136,12 @@ def fall_back(options: Options, payload: bytes, unanswered: Unanswered) -> WireR
     """Turn an unanswered request into the reply to the agent."""
     wish = _wish(options, unanswered.kind)
     words = _WORDS.get(options.platform)
-    event = event_name(payload) if wish != "pass" and words is not None else None
+    names = _NAMES.get(options.platform, ("hook_event_name",))
+    event = event_name(payload, *names) if wish != "pass" and words is not None else None
     if wish == "ask" and event == _LINE_OF_A_SKILL:
         # Nobody at the agent can be asked about one, and after silence it would run.
         wish = "deny"
-    template = (words or {}).get((wish, event or ""))
+    template = (words or {}).get((wish, _RENAMED.get(event or "", event or "")))
     # Where nobody can tell what is asked, a no is exit code 2, which every agent heeds.
     blunt = wish == "deny" and event is None and template is None
     line = _line(options, wish if template or blunt else "pass", unanswered)
@@ -164,14 +180,16 @@ def _json(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def event_name(payload: bytes) -> str | None:
-    """Read the text at the payload's top-level key "hook_event_name"; None if there is none.
+def event_name(payload: bytes, *names: str) -> str | None:
+    """Read the text at the first of these top-level keys of the payload; None if there is none.
 
     Of a key that comes twice the last counts, as for the agent itself; deeper
     keys and what strings hold count for nothing.
     """
     try:
-        return _top_level_text(payload.decode("utf-8", "replace"), "hook_event_name")
+        text = payload.decode("utf-8", "replace")
+        values = (_top_level_text(text, name) for name in names or ("hook_event_name",))
+        return next((value for value in values if value is not None), None)
     except (LookupError, ValueError):  # it ends too early, or is no JSON
         return None
 

@@ -88,6 +88,16 @@ def write(settings: SettingsFile, content: bytes, *, shared: bool = False) -> Pa
     return backup
 
 
+def remove(settings: SettingsFile) -> None:
+    """Remove a file that was ours alone. Raises InstallError if it was changed meanwhile."""
+    try:
+        _refuse_changed(settings)
+        settings.target.unlink()
+        _sync(settings.target.parent)
+    except OSError as error:
+        raise InstallError(f"it cannot be removed: {error.strerror}") from error
+
+
 def _refuse_changed(settings: SettingsFile) -> None:
     """Refuse if someone else, most likely the agent itself, wrote the file in between."""
     now = read(settings.path)
@@ -191,11 +201,25 @@ class SettingsChange:
     def carry_out(self, *, shared: bool = False) -> Path | None:
         """Write the change; return the backup of the owner's part, if there was one.
 
-        A new file is private, or readable for all if `shared`. Raises InstallError, naming the
-        file, if writing failed.
+        A file that shall hold nothing is removed. A new file is private, or readable for all if
+        `shared`. Raises InstallError, naming the file, if writing failed.
         """
         with _named(self.settings.path):
+            if not self.text:
+                remove(self.settings)
+                return None
             return write(self.settings, self.text.encode(), shared=shared)
+
+
+def removal(path: Path, *, alone: bool) -> SettingsChange:
+    """Return the change that takes our hooks out.
+
+    `alone`: the file goes too if no more is in it, but for a link, whose owner set it up.
+    """
+    change = plan(path, without_hooks)
+    goes = alone and not change.is_none and not path.is_symlink()
+    empty = change.text.split() == NO_SETTINGS.split()
+    return SettingsChange(change.settings, "") if goes and empty else change
 
 
 def plan(path: Path, edit: Callable[[str], str]) -> SettingsChange:

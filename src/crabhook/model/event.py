@@ -56,14 +56,17 @@ class ToolCall:
     """A call of one of the agent's tools.
 
     `use_id` is empty where the event has none (Claude Code's PermissionRequest). `input` may be any
-    value. `comments`: its keys with the agent's own explanation, on this event alone. What it
-    measures is kept from the first reading on: it may be megabytes, and every step needs this.
+    value. `comments`: its keys with the agent's own explanation, on this event alone. `shared`: its
+    keys that the call's other events have too, where this event gives only a part of the input;
+    None where it gives all of it. What it measures is kept from the first reading on: it may be
+    megabytes, and every step needs this.
     """
 
     name: str
     input: Value
     use_id: str = ""
     comments: frozenset[str] = frozenset()
+    shared: frozenset[str] | None = None
     _measured: tuple[bytes, int] | None = field(default=None, init=False, repr=False, compare=False)
 
     @property
@@ -72,6 +75,13 @@ class ToolCall:
         if not self.comments or not isinstance(self.input, dict):
             return self.input
         return {key: value for key, value in self.input.items() if key not in self.comments}
+
+    @property
+    def part(self) -> Value:
+        """What the call's other events have of this input too."""
+        if self.shared is None or not isinstance(self.input, dict):
+            return self.bare
+        return {key: value for key, value in self.input.items() if key in self.shared}
 
     def _measure(self) -> tuple[bytes, int]:
         text = canonical(self.bare)

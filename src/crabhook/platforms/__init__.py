@@ -17,6 +17,7 @@ AGENTS: dict[str, str] = {
         "gemini",
         "codex",
         "qwen",
+        "copilot",
     )
 }
 """Each agent by the name of its platform, and the package whose PLATFORM it is."""

@@ -5,9 +5,17 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from crabhook.model.decision import Beside, Choices, Decision, Reply, Verdict
-from crabhook.model.errors import DecisionError, PayloadError
+from crabhook.model.errors import DecisionError, PayloadError, QuestionError
 from crabhook.model.event import Event, How, ShownField, ToolCall
-from crabhook.model.jsontext import Value, compact, literal, object_at, parse_object, text_at
+from crabhook.model.jsontext import (
+    Value,
+    canonical,
+    compact,
+    literal,
+    object_at,
+    parse_object,
+    text_at,
+)
 from crabhook.model.question import read_questions
 from crabhook.platforms.event_table import Also, EventRow, EventTable, Phase
 
@@ -46,8 +54,13 @@ def reader(
     platform: str,
     rows: EventTable[Any],
     tool: Callable[[Mapping[str, Value]], ToolCall | None] = tool_of,
+    named: Callable[[Mapping[str, Value]], Mapping[str, Value]] = lambda fields: fields,
 ) -> Callable[[bytes], Event]:
-    """Return a reader of an agent's hook input; `rows`: its events, `tool` finds the call."""
+    """Return a reader of an agent's hook input.
+
+    `rows`: its events. `tool` finds the call. `named` returns the fields by the names they have
+    here, of an agent that spells some of them otherwise.
+    """
 
     def read_event(payload: bytes) -> Event:
         """Return the event in a hook's standard input, known or not.
@@ -55,7 +68,7 @@ def reader(
         Only its name is required; other fields that are missing or of a wrong type read as empty,
         and `fields` keeps them as sent. Raises PayloadError.
         """
-        fields = parse_object(payload)
+        fields = named(parse_object(payload))
         name = text_at(fields, EVENT)
         if not name:
             raise PayloadError(f'it has no text "{EVENT}"')
@@ -243,3 +256,30 @@ def stated(tool_input: Value, opening: str) -> str:
         lines += [f"  note: {literal(note)}"] if note else []
         answered = answered or isinstance(answer, str) or bool(note)
     return "\n".join([opening, *lines]) if answered else ""
+
+
+def answers_in(decision: Decision, opening: str) -> str:
+    """Return the answers of allowed questions in words, as `stated` does; empty if none."""
+    if decision.updated_input is None:
+        return ""
+    return stated(dict(decision.updated_input), opening)
+
+
+def check_answers(decision: Decision) -> None:
+    """Raise DecisionError for an allow of questions that has no answers: it changes nothing."""
+    try:
+        answers = answers_in(decision, "")
+    except QuestionError as error:
+        raise DecisionError(f"the questions must be sent back with their answers: {error}") from (
+            error
+        )
+    if not answers:
+        raise DecisionError("answer the questions, or hand them back to the agent's own dialog")
+
+
+def is_changed(event: Event, decision: Decision) -> bool:
+    """Whether an allow is for another input than the event's."""
+    if decision.verdict is not Verdict.ALLOW or decision.updated_input is None:
+        return False
+    asked = event.tool.input if event.tool else None
+    return canonical(dict(decision.updated_input)) != canonical(asked)

@@ -3,7 +3,7 @@
 The linter checks configurations and hooks against the latter.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import field
 from enum import Enum, Flag, auto
 from typing import Any, Generic, TypeVar
@@ -38,7 +38,7 @@ class Protocol:
     """What one agent reads in its configuration and from its hooks: its `protocol.toml`.
 
     Claude Code's and Gemini CLI's files explain the keys; `nested` keys are read in
-    hookSpecificOutput alone.
+    hookSpecificOutput alone. `timeout_keys`: how a handler's timeout is called, first come first.
     """
 
     name: str
@@ -70,6 +70,11 @@ class Protocol:
     heeds_silence: bool = True
     any_output: bool = False
     milliseconds_from: float | None = None
+    timeout_keys: tuple[str, ...] = ("timeout",)
+
+    def timeout_key(self, handler: Collection[str]) -> str:
+        """Return the key of a handler's timeout, which it need not have."""
+        return next((key for key in self.timeout_keys if key in handler), self.timeout_keys[0])
 
     def seconds(self, timeout: float) -> float:
         """Return a registered timeout in seconds."""
@@ -100,8 +105,10 @@ def read_protocol(
     plain: dict[str, Any] = {
         key: frozenset(value) if isinstance(value, list) else value
         for key, value in table.items()
-        if key not in {"switches", "unnested", "events"}
+        if key not in {"switches", "unnested", "events", "timeout_keys"}
     }
+    if "timeout_keys" in table:  # in this order
+        plain["timeout_keys"] = tuple(table["timeout_keys"])
     return Protocol(name, title, events, nested, switches=switches, **plain)
 
 

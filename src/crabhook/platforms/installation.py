@@ -295,7 +295,7 @@ class HookSetup:
     trouble there begins that switches every hook off. `once`: hooks that are the same in two files
     run once. `permitted` says whether its user has let our hooks run. `unseen`: what older versions
     run without asking a hook. `brought` yields the hooks that plugins bring, which the agent runs
-    beside its settings' own.
+    beside its settings' own. `alone`: the file is for our hooks alone, and goes with them.
     """
 
     stances: Mapping[Stance, str]
@@ -317,6 +317,7 @@ class HookSetup:
     permitted: Callable[[ConsentSources], Iterator[HookApproval]] | None = None
     brought: Callable[[Around], Iterator[PluginFile]] = lambda _: iter(())
     unseen: tuple[Unseen, ...] = ()
+    alone: bool = False
 
     @property
     def stance(self) -> Stance:

@@ -42,6 +42,7 @@ LABELS: dict[str, str] = _EVENT["labels"]
 ASKED, ANSWERED = "Elicitation", "ElicitationResult"
 """The events in which an MCP server asks, and in which its form was answered."""
 _SIDES = ("old_string", "new_string")
+_COPILOTS_SIDES = ("old_str", "new_str")
 _FALSE_AS_EVER = frozenset({"replace_all", "run_in_background"})
 _OF_PLANS = frozenset({"planFilePath"})
 
@@ -148,7 +149,15 @@ def _change(_: str, tool_input: Mapping[str, Value]) -> TextChange | None:
     match tool_input:
         case {"old_string": str(before), "new_string": str(after)}:
             return TextChange({key: tool_input[key] for key in _SIDES}, before, after)
+        case {"old_str": str(before), "new_str": str(after)}:
+            return TextChange({key: tool_input[key] for key in _COPILOTS_SIDES}, before, after)
     return None
+
+
+def _changed_file(key: str, tool_input: Mapping[str, Value]) -> Block | None:
+    """Return the file that a tool of Copilot's changes; a search has a path, too."""
+    path, changes = tool_input[key], {"file_text", "old_str", "diff"} & tool_input.keys()
+    return FilePath({key: path}, path) if isinstance(path, str) and changes else None
 
 
 def _edits(key: str, tool_input: Mapping[str, Value]) -> Block | None:
@@ -177,11 +186,14 @@ def _questions(tool_input: Mapping[str, Value]) -> Block:
 CHOOSERS: dict[str, Chooser] = {
     "file_path": Chooser(_text(FilePath)),
     "notebook_path": Chooser(_text(FilePath)),
+    "path": Chooser(_changed_file),
     "command": Chooser(_text(CommandText), leads=True),
     "description": Chooser(_text(Description)),
     "old_string": Chooser(_change, of="file_path"),
+    "old_str": Chooser(_change, of="path"),
     "edits": Chooser(_edits, of="file_path"),
     "content": Chooser(_text(NewText), of="file_path"),
+    "file_text": Chooser(_text(NewText), of="path"),
     "new_source": Chooser(_text(NewText), of="notebook_path"),
     "plan": Chooser(_text(Plan), leads=True),
     "prompt": Chooser(_text(AgentMessage)),

@@ -248,7 +248,7 @@ def _file(path: str, whole: Mapping[str, Value], cwd: str) -> str:
     each = edits if isinstance(edits, list) and len(edits) <= LONGEST else [dict(whole)]
     counts = [_count(edit) for edit in each if isinstance(edit, dict)]
     counted = [count for count in counts if count]
-    size, content = "", whole.get("content")
+    size, content = "", whole.get("content", whole.get("file_text"))
     if counts and len(counted) == len(counts):
         added, removed = map(sum, zip(*counted, strict=True))
         everywhere = "everywhere" if whole.get("replace_all") is True else ""
@@ -262,7 +262,10 @@ def _file(path: str, whole: Mapping[str, Value], cwd: str) -> str:
 
 def _count(edit: Mapping[str, Value]) -> tuple[int, int] | None:
     match edit:
-        case {"old_string": str(old), "new_string": str(new)} if len(old) + len(new) <= _COUNTED:
+        case {"old_string": str(old), "new_string": str(new)} | {
+            "old_str": str(old),
+            "new_str": str(new),
+        } if len(old) + len(new) <= _COUNTED:
             return None if old.endswith(CUT) or new.endswith(CUT) else counted(old, new)
     return None
 

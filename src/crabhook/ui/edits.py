@@ -9,7 +9,14 @@ from crabhook.model.jsontext import Path, Value, at
 from crabhook.present.summary import brief
 from crabhook.ui.commands.decide import RewriteError, edited_field
 
-_NEW_TEXTS = ("new_string", "content", "new_source")  # fields that hold what a file will
+# The fields that hold what a file will, each with the one that names the file.
+_NEW_TEXTS = {
+    "new_string": "file_path",
+    "content": "file_path",
+    "new_source": "notebook_path",
+    "new_str": "path",
+    "file_text": "path",
+}
 _MOST_LISTED = 8  # texts of an input that are offered to be edited as lines
 
 
@@ -29,9 +36,9 @@ def text_paths(tool: ToolCall) -> Sequence[Path]:
     if field := edited_field(tool):
         return [(field,)]
     sent = tool.input
-    if isinstance(sent, dict) and {"file_path", "notebook_path"} & sent.keys():
-        for key in _NEW_TEXTS:
-            if isinstance(sent.get(key), str):
+    if isinstance(sent, dict) and set(_NEW_TEXTS.values()) & sent.keys():
+        for key, file in _NEW_TEXTS.items():
+            if file in sent and isinstance(sent.get(key), str):
                 return [(key,)]
         edits = sent.get("edits")
         several = enumerate(edits) if isinstance(edits, list) else ()

@@ -59,7 +59,7 @@ def test_install_writes_the_companion_for_the_user(
     assert said.err == ""
 
 
-@pytest.mark.parametrize("agent", ["claude", "gemini", "codex", "qwen"])
+@pytest.mark.parametrize("agent", ["claude", "gemini", "codex", "qwen", "copilot"])
 @pytest.mark.parametrize("moved", ["CRABHOOK_SERVER", "XDG_RUNTIME_DIR", ""])
 def test_every_hook_names_its_server_as_it_was_when_installed(
     home: Path, agent: str, moved: str, monkeypatch: pytest.MonkeyPatch
@@ -69,7 +69,8 @@ def test_every_hook_names_its_server_as_it_was_when_installed(
         monkeypatch.setenv(moved, value)
     server = "unix:/srv/a" if moved == "CRABHOOK_SERVER" else str(default_address())
     assert main(["install", agent]) == 0
-    file = "hooks.json" if agent == "codex" else "settings.json"
+    own = {"codex": "hooks.json", "copilot": "hooks/crabhook.json"}
+    file = own.get(agent, "settings.json")
     hooks = json.loads((home / f".{agent}" / file).read_text())["hooks"]
     handlers = [one for groups in hooks.values() for group in groups for one in group["hooks"]]
     assert handlers
@@ -78,7 +79,7 @@ def test_every_hook_names_its_server_as_it_was_when_installed(
         assert words[words.index("--server") + 1] == server
 
 
-@pytest.mark.parametrize("agent", ["claude", "gemini", "codex", "qwen"])
+@pytest.mark.parametrize("agent", ["claude", "gemini", "codex", "qwen", "copilot"])
 def test_everybodys_settings_name_a_server_for_all_of_them_or_are_not_written(
     agent: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -18,6 +18,7 @@ PAGES = {
     "gemini": (DOCS / "how-to" / "gemini.md", "Gemini CLI"),
     "codex": (DOCS / "how-to" / "codex.md", "Codex CLI"),
     "qwen": (DOCS / "how-to" / "qwen.md", "Qwen Code"),
+    "copilot": (DOCS / "how-to" / "copilot.md", "GitHub Copilot CLI"),
 }
 """Each agent's page, and the agent's name there."""
 

@@ -17,18 +17,21 @@ PATHS = {
     "gemini": "/v1beta/models/m:generateContent",
     "codex": "/v1/responses",
     "qwen": "/v1/chat/completions",
+    "copilot": "/v1/chat/completions",
 }
 STREAMED = {
     "claude": ("/v1/messages", {"stream": True}),
     "gemini": ("/v1beta/models/m:streamGenerateContent", {}),
     "codex": ("/v1/responses", {}),
     "qwen": ("/v1/chat/completions", {"stream": True}),
+    "copilot": ("/v1/chat/completions", {"stream": True}),
 }
 MANY: dict[str, Any] = {
     "claude": {"tools": [{}] * 9},
     "gemini": {"tools": [{"functionDeclarations": [{}] * 9}]},
     "codex": {"tools": [{}] * 9},
     "qwen": {"tools": [{}] * 9},
+    "copilot": {"tools": [{}] * 9},
 }
 TOLD: dict[str, Any] = {
     "claude": {
@@ -45,6 +48,9 @@ TOLD: dict[str, Any] = {
     },
     "codex": {"input": [{"type": "message"}, {"type": "function_call_output", "output": "why"}]},
     "qwen": {
+        "messages": [{"role": "user", "content": "hello"}, {"role": "tool", "content": "why"}]
+    },
+    "copilot": {
         "messages": [{"role": "user", "content": "hello"}, {"role": "tool", "content": "why"}]
     },
 }

@@ -82,6 +82,24 @@ LEADS: dict[str, tuple[Any, tuple[Block, ...], set[str]]] = {
     "a file": ({**PATH, "limit": 5}, (FILE,), {"limit"}),
     "a plan": ({"plan": "t", "x": 1}, (field(Plan, "plan"),), {"x"}),
     "a page": ({"url": "t", "prompt": "p"}, (field(Name, "url"),), {"prompt"}),
+    "a new file of Copilot's": (
+        {"path": "/a.py", "file_text": "t"},
+        (field(FilePath, "path", "/a.py"), field(NewText, "file_text")),
+        set(),
+    ),
+    "a change of Copilot's": (
+        {"path": "/a.py", "old_str": "x", "new_str": "y"},
+        (
+            field(FilePath, "path", "/a.py"),
+            TextChange({"old_str": "x", "new_str": "y"}, "x", "y"),
+        ),
+        set(),
+    ),
+    "a folder to search": (
+        {"pattern": "p", "path": "/a"},
+        (field(Name, "path", "/a"),),
+        {"pattern"},
+    ),
     "a word to an agent": ({"prompt": "t"}, (field(AgentMessage, "prompt"),), set()),
     "words alone": ({"description": "why"}, (NOTE,), set()),
     "nothing that is known": ({"title": "t"}, (), {"title"}),

@@ -191,7 +191,8 @@ def _switches(case: Case) -> Iterator[Finding]:
     for settings in case.hooked:
         for trouble in case.agent.settings.troubles(settings.path, read_settings):
             kind = "off" if trouble.startswith(case.agent.settings.switch) else "trouble"
-            mend = edit_command(settings.path.with_name(case.agent.settings.beside), trouble)
+            beside = os.path.normpath(settings.path.parent / case.agent.settings.beside)
+            mend = edit_command(Path(beside), trouble)
             yield make_finding("hook.switched-on", kind, mend, title=case.title, what=trouble)
 
 

@@ -162,11 +162,12 @@ _NOTHING = SourceValue(START, None)
 
 @frozen
 class Handler:
-    """One registered hook; `matcher` is None without one."""
+    """One registered hook; `matcher` is None without one, `timeout_key` names its timeout."""
 
     event: str
     matcher: str | None
     item: SourceValue
+    timeout_key: str = "timeout"
 
     @property
     def type(self) -> str:
@@ -183,7 +184,7 @@ class Handler:
     @property
     def timeout(self) -> float | None:
         """The registered timeout as written, if it is a number."""
-        value = self.value("timeout")
+        value = self.value(self.timeout_key)
         if isinstance(value, bool) or not isinstance(value, int | float):
             return None
         return float(value)
@@ -297,8 +298,10 @@ class _ConfigurationReader:
         if handlers is None:
             self._fault(group, f'this matcher group of {event} has no list "hooks"')
         elif not self._wrong(handlers, list, '"hooks"', "a list of handlers"):
-            for handler in handlers.items:
-                self._handler(Handler(event, group.text("matcher") if matcher else None, handler))
+            for item in handlers.items:
+                key = self._read.protocol.timeout_key(item.members)
+                named = group.text("matcher") if matcher else None
+                self._handler(Handler(event, named, item, key))
 
     def _handler(self, handler: Handler) -> None:
         item = handler.item
@@ -314,8 +317,9 @@ class _ConfigurationReader:
         for key in _NEEDED.get(handler.type, ()):
             if not item.text(key):
                 self._fault(item, f'this handler of type {handler.type} has no text "{key}"')
-        if "timeout" in item.members and (handler.timeout is None or handler.timeout <= 0):
-            self._fault(item, '"timeout" is not a positive number', "timeout")
+        key = handler.timeout_key
+        if key in item.members and (handler.timeout is None or handler.timeout <= 0):
+            self._fault(item, f'"{key}" is not a positive number', key)
 
     def _wrong(self, item: SourceValue, kind: type, what: str, should_be: str) -> bool:
         if isinstance(item.value, kind):

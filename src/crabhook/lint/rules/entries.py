@@ -88,10 +88,10 @@ def _other_unit(setup: Setup) -> Iterator[Remark]:
         in_seconds = setup.protocol.seconds(timeout) == timeout
         if in_seconds and _looks_like_milliseconds(timeout):
             message = f"{timeout:g} is in seconds here, {spelled(timeout)}: was it milliseconds?"
-            yield handler.remark("timeout", message)
+            yield handler.remark(handler.timeout_key, message)
         elif not in_seconds and timeout < 1000:
             message = f"{timeout:g} is in milliseconds here: was {spelled(timeout)} meant?"
-            yield handler.remark("timeout", message)
+            yield handler.remark(handler.timeout_key, message)
 
 
 def _is_crabhooks(handler: Handler) -> bool:
@@ -177,7 +177,7 @@ def _too_short(setup: Setup) -> Iterator[Remark]:
             continue
         registered = "registered" if run.handler.timeout is not None else "default"
         message = f"the {registered} timeout is {spelled(limit)}, but {who} waits up to"
-        yield run.handler.remark("timeout", f"{message} {spelled(seconds)} ({what})")
+        yield run.handler.remark(run.handler.timeout_key, f"{message} {spelled(seconds)} ({what})")
 
 
 def _limit(setup: Setup, handler: Handler) -> float:

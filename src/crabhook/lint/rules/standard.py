@@ -87,7 +87,7 @@ def _timeout_too_long(setup: Setup) -> Iterator[Remark]:
         seconds = handler.seconds(setup.protocol)
         if handler.timeout is not None and (over := _over(handler.event, seconds)):
             message = f"timeout {handler.timeout:.15g} is {seconds * 1000:.15g} ms{over}"
-            yield handler.remark("timeout", message)
+            yield handler.remark(handler.timeout_key, message)
 
 
 def _over(event: str, seconds: float) -> str:

@@ -9,9 +9,7 @@ first, so only it grants. `settings.py` sees to the fourth, the timeouts.
 from dataclasses import replace
 
 from crabhook.model.decision import Beside, Choices, Decision, Reply, Verdict
-from crabhook.model.errors import DecisionError, QuestionError
 from crabhook.model.event import Event
-from crabhook.model.jsontext import canonical
 from crabhook.platforms import common
 from crabhook.platforms.event_table import Also, Phase
 from crabhook.platforms.qwen import events
@@ -100,19 +98,7 @@ def check(event: Event, decision: Decision) -> None:
     common.check_json("changed input", decision.updated_input)
     is_answer = event.calls(events.QUESTION_TOOL) and decision.verdict is Verdict.ALLOW
     if is_answer and events.EVENTS[event.name].phase is Phase.ASKING:
-        _check_answers(decision)
-
-
-def _check_answers(decision: Decision) -> None:
-    """Refuse an allow of questions that has no answers: it would change nothing."""
-    try:
-        answers = _answers(decision)
-    except QuestionError as error:
-        raise DecisionError(f"the questions must be sent back with their answers: {error}") from (
-            error
-        )
-    if not answers:
-        raise DecisionError("answer the questions, or hand them back to the agent's own dialog")
+        common.check_answers(decision)
 
 
 def write(event: Event, decision: Decision) -> Reply:
@@ -125,7 +111,7 @@ def write(event: Event, decision: Decision) -> Reply:
             _decide_request(words, event, decision)
         case Way.BLOCK:
             words.top |= {"decision": "block", "reason": _said(decision.reason)}
-        case Way.SILENCE if row.phase is Phase.BEFORE and _is_changed(event, decision):
+        case Way.SILENCE if row.phase is Phase.BEFORE and common.is_changed(event, decision):
             _deny_call(words, _CHANGED)
         case Way.SILENCE:
             pass
@@ -144,27 +130,12 @@ def _decide_request(words: common.ReplyDraft, event: Event, decision: Decision) 
     if decision.verdict is Verdict.DENY:
         words.specific["decision"] = {"behavior": "deny", "message": _said(decision.reason)}
     elif not events.asks(event):
-        changed = decision.updated_input if _is_changed(event, decision) else None
+        changed = decision.updated_input if common.is_changed(event, decision) else None
         edit: common.Body = {} if changed is None else {"updatedInput": dict(changed)}
         words.specific["decision"] = {"behavior": "allow", **edit}
-    elif event.calls(events.QUESTION_TOOL) and (answers := _answers(decision)):
+    elif event.calls(events.QUESTION_TOOL) and (answers := common.answers_in(decision, _TAKEN)):
         message = "\n".join(filter(None, (answers, decision.note)))
         words.specific["decision"] = {"behavior": "deny", "message": message}
-
-
-def _answers(decision: Decision) -> str:
-    """Return the answers of an allowed question in words; empty if there are none."""
-    if decision.updated_input is None:
-        return ""
-    return common.stated(dict(decision.updated_input), _TAKEN)
-
-
-def _is_changed(event: Event, decision: Decision) -> bool:
-    """Whether an allow is for another input than the event's."""
-    if decision.verdict is not Verdict.ALLOW or decision.updated_input is None:
-        return False
-    asked = event.tool.input if event.tool else None
-    return canonical(dict(decision.updated_input)) != canonical(asked)
 
 
 def _said(reason: str) -> str:

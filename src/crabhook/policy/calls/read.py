@@ -87,7 +87,7 @@ class _Reading:
         self.platform = event.platform
         self.cwd = event.cwd if event.cwd.startswith("/") else context.project or "/"
         self.name = parts.canonical(tool.text)
-        self._own = path_key(tool.text, event.platform)
+        self.own = path_key(tool.text, event.platform)
         self.kind = parts.kind_of(tool.text)
 
     def text(self, *keys: str) -> str:
@@ -101,11 +101,11 @@ class _Reading:
     @property
     def path(self) -> str:
         """Return the path that the tool's input names; empty if none."""
-        return self.text(self._own) if self._own else ""
+        return self.text(self.own) if self.own else ""
 
     def other_files(self, use: Use, tool: str) -> tuple[FilePart, ...]:
         """Return the files that other inputs name, of other tools or of older agents."""
-        values = (self.inputs.get(key) for key in parts.PATH_KEYS if key != self._own)
+        values = (self.inputs.get(key) for key in parts.PATH_KEYS if key != self.own)
         paths = [value if isinstance(value, str) else canonical(value) for value in values if value]
         return tuple(self.file(path, use, tool) for path in paths)
 
@@ -221,8 +221,10 @@ def _search(reading: _Reading) -> Call:
 
 
 def _globs(reading: _Reading) -> list[str]:
-    keys = ("pattern",) if reading.name == "Glob" else ("glob", "include_pattern")
-    return [text for key in (*keys, "include", "paths") for text in _texts(reading.inputs.get(key))]
+    keys = ["pattern"] if reading.name == "Glob" else ["glob", "include_pattern"]
+    if reading.own != "paths" or not reading.path:  # a folder of Copilot's is no pattern
+        keys.append("paths")
+    return [text for key in (*keys, "include") for text in _texts(reading.inputs.get(key))]
 
 
 def _texts(value: Value) -> Iterator[str]:

@@ -79,7 +79,7 @@ def response_of(
     response = pb.PermissionResponse(confirm=confirm)
     if form != pb.ANSWER_FORM_REPLY:
         output = reply.output or {}
-        _tell(response, output, _TOP_LEVEL)
+        _tell(response, output, _TOP_LEVEL | _FLAT)
         specific = output.get("hookSpecificOutput")
         if isinstance(specific, dict) and form == pb.ANSWER_FORM_FIELDS:
             _tell_once(response, specific)
@@ -185,6 +185,13 @@ _TOP_LEVEL = {
     "systemMessage": "system_message",
     "decision": "decision",
     "reason": "reason",
+}
+# What other agents read in hookSpecificOutput, and Copilot at the top level but on PreToolUse.
+_FLAT = {
+    "behavior": "behavior",
+    "message": "message",
+    "interrupt": "interrupt",
+    "additionalContext": "additional_context",
 }
 _SPECIFIC = {
     "hookEventName": "hook_event_name",

@@ -37,7 +37,7 @@ def test_what_is_installed_is_told(home: Home, options: tuple[str, ...], told: s
     assert finding.figures["events"] == 32
 
 
-@pytest.mark.parametrize("agent", ["gemini", "codex", "qwen"])
+@pytest.mark.parametrize("agent", ["gemini", "codex", "qwen", "copilot"])
 def test_every_agent_s_hooks_are_found(home: Home, agent: str) -> None:
     home.install(agent=agent)
     (finding,) = installed(home.case(agent))

@@ -11,6 +11,7 @@ FILES = {
     "gemini": (".gemini/settings.json", "BeforeTool", 120_000),
     "codex": (".codex/hooks.json", "PreToolUse", 120),
     "qwen": (".qwen/settings.json", "PreToolUse", 120_000),
+    "copilot": (".copilot/hooks/crabhook.json", "PreToolUse", 120),
 }
 
 
@@ -32,8 +33,9 @@ def test_a_timeout_that_is_too_short_in_the_agents_unit_is_mended_by_installing(
 
     def shorten(settings: dict[str, dict[str, list[dict[str, list[dict[str, int]]]]]]) -> None:
         (handler,) = settings["hooks"][event][0]["hooks"]
-        assert handler["timeout"] == timeout
-        handler["timeout"] = timeout * 3 // 4
+        (key,) = handler.keys() & {"timeout", "timeoutSec"}
+        assert handler[key] == timeout
+        handler[key] = timeout * 3 // 4
 
     home.change(shorten, home.folder / file)
     (finding,) = patient(home.case(agent))

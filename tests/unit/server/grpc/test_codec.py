@@ -180,9 +180,17 @@ def answers(platform: Platform, event: Event) -> Iterator[Decision]:
             yield decision
 
 
-def put_together(response: pb.PermissionResponse, place: tuple[str, ...]) -> dict[str, Any]:
-    """Write the output that the fields say; `place` is where this event has the tool's input."""
+def put_together(
+    response: pb.PermissionResponse, place: tuple[str, ...], *, flat: bool
+) -> dict[str, Any]:
+    """Write the output that the fields say.
+
+    `place` is where this event has the tool's input. `flat`: it has all at the top level.
+    """
     fields = {field.name: value for field, value in response.ListFields()}
+    if flat:
+        names = permission._TOP_LEVEL | permission._FLAT
+        return {key: fields[name] for key, name in names.items() if name in fields}
     other = json.loads(fields.get("other_output_json", "{}"))
     specific = {key: fields[name] for key, name in permission._SPECIFIC.items() if name in fields}
     inner = {key: fields[key] for key in ("behavior", "message", "interrupt") if key in fields}
@@ -215,7 +223,9 @@ def test_the_fields_leave_out_nothing_that_the_reply_says() -> None:
             reply = platform.write(event, decision)
             response = permission.response_of(reply, confirm=True, form=pb.ANSWER_FORM_FIELDS)
             place = place_of_input(platform.name, event.name)
-            assert put_together(response, place) == json.loads(reply.stdout or b"{}"), decision
+            flat = platform.name == "copilot" and event.name != "PreToolUse"
+            said = put_together(response, place, flat=flat)
+            assert said == json.loads(reply.stdout or b"{}"), decision
             assert response.reply == pb.Reply(
                 stderr=reply.stderr.encode(), exit_code=reply.exit_code
             )

@@ -27,7 +27,13 @@ from crabhook.ui.plain.second_yes import SecondYes
 DANGEROUS = Risk(Level.DANGER, (Effect("deletes", Level.DANGER, "deletes all of it"),))
 UNASKED = ("auto", "bypassPermissions", "dontAsk", "yolo")
 MODES = ("", "default", "plan", "acceptEdits", *UNASKED, "a mode of tomorrow")
-EDITS = {"claude": "Write", "codex": "apply_patch", "gemini": "replace", "qwen": "edit"}
+EDITS = {
+    "claude": "Write",
+    "codex": "apply_patch",
+    "gemini": "replace",
+    "qwen": "edit",
+    "copilot": "Edit",
+}
 NO_DESK = cast("Replica", None)  # of an unchanged call nobody is asked
 
 

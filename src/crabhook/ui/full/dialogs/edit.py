@@ -65,7 +65,8 @@ class Edit:
         """What a file that holds the text is called, so that an editor knows its kind."""
         if not self.path:
             return f"{self.subject}.json"
-        target = text_at(self.card.event.given, "file_path")
+        tool_input = self.card.event.given
+        target = text_at(tool_input, "file_path") or text_at(tool_input, "path")
         ending = re.search(r"\.[A-Za-z0-9]{1,10}$", target)
         return _FILES.get(self.subject, f"text{ending[0] if ending else '.txt'}")
 
