@@ -25,8 +25,10 @@ from crabhook.broker.messages import (
     Conflict,
     Delivered,
     Effect,
+    Escalated,
     Fact,
     FeedLine,
+    FirstClaim,
     Left,
     NoteToldOf,
     Outcome,
@@ -34,11 +36,14 @@ from crabhook.broker.messages import (
     Resolve,
     Show,
     TimePassed,
+    Voted,
+    VotesVoid,
     WakeAt,
 )
 from crabhook.broker.pending import LIMITS, Limits
 from crabhook.desk.commands import GiveOrder
 from crabhook.model.actor import OWNER, Actor
+from crabhook.model.ballot import NOBODY_VOTES, Electorate, names_of
 from crabhook.model.card import Card, Request, Stance
 from crabhook.model.decision import Decision, Reply, Verdict
 from crabhook.model.order import Order
@@ -114,6 +119,7 @@ class Playbook:
     def __init__(self, judge: Judge = no_rules, bounds: Limits = LIMITS) -> None:
         self.broker, self.judge = Broker(PLATFORMS, bounds), judge
         self.now = 1000.0
+        self.electorate: Electorate = NOBODY_VOTES
         self.alarm: float | None = None
         self.effects: list[Effect] = []  # of the last fact
         self._connections: dict[str, int] = {}
@@ -133,7 +139,8 @@ class Playbook:
         self._asked[request.id] = request.event.tool.input if request.event.tool else None
         timed = replace(request, wait_until=self.now + request.wait_until)
         ruling = self.judge(timed.event)
-        fact = Arrived(timed, ruling, attempt, self.now, warnings=warnings, files=files)
+        beside: dict[str, Any] = {"warnings": warnings, "files": files}
+        fact = Arrived(timed, ruling, attempt, self.now, electorate=self.electorate, **beside)
         foreseen = self.broker.comes_to_a_card(fact)
         self._told(f"{_who(request.id, attempt)} asks: {request.event.name}", fact)
         assert foreseen or not self._came_to_a_card(fact), "a card that nothing was looked up for"
@@ -149,10 +156,9 @@ class Playbook:
 
     def answers(self, number: int, decision: Decision, by: Actor = OWNER) -> Self:
         """A card is decided, by the operator unless told otherwise."""
-        return self._told(
-            f"operator: #{number} {decision.verdict}",
-            Answered(number, decision, by, self.now, rulings=self._rulings(number, decision)),
-        )
+        rulings, who = self._rulings(number, decision), self.electorate
+        fact = Answered(number, decision, by, self.now, rulings=rulings, electorate=who)
+        return self._told(f"operator: #{number} {decision.verdict}", fact)
 
     def _rulings(self, number: int, decision: Decision) -> dict[str, Ruling | None]:
         if self.broker.card(number) is None:
@@ -231,6 +237,21 @@ def _line(effect: Effect) -> str:  # noqa: PLR0911 - a line for each effect
             return f"wake at {at:g}"
         case NoteToldOf(note, what):
             return f"note {note.id} {what}"
+    return _of_ballot(effect)
+
+
+def _of_ballot(effect: Effect) -> str:
+    match effect:
+        case Voted(card, vote, void):
+            voids = f", void: {names_of(void)}" if void else ""
+            return f"#{card.number} vote of {vote.by.name}{voids}"
+        case VotesVoid(card, votes):
+            return f"#{card.number} void: {names_of(votes)}"
+        case FirstClaim(card, by):
+            return f"#{card.number} first look of {by.name}"
+        case Escalated(card, steps):
+            return f"#{card.number} widened: {' '.join(step.to for step in steps)}"
+    raise TypeError(effect)
 
 
 def _card_line(card: Card) -> str:

@@ -250,15 +250,16 @@ class Follower:
             runner.publish_anew()
 
     def _steer(self, seen: "LeaderChanges") -> None:
-        """Show the standing orders and the waiting notes."""
+        """Show the standing orders, the waiting notes, and the votes."""
         steering, now, at = (seen.halts, seen.orders), self._runner.now(), wall()
         if seen.halts is None or steering == self._steering:
             return
         self._steering = steering
         try:
-            halts, notes = taken_up(seen.halts, now, at)
-            orders = (*halts, *orders_in(seen.orders, now, at)[1])
-            self._runner.handle(Mirrored((), (), now, orders, notes))
+            taken = taken_up(seen.halts, now, at)
+            orders = (*taken.halts, *orders_in(seen.orders, now, at)[1])
+            ballots = self._runner.with_electorates(taken.ballots)
+            self._runner.handle(Mirrored((), (), now, orders, taken.notes, ballots))
         except CrabhookError as error:
             _LOOKING_ON.warning("the standing orders on record cannot be shown: %s", error)
 

@@ -10,6 +10,7 @@ import os
 import signal
 import socket
 import sys
+import time
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, replace
@@ -28,7 +29,9 @@ from crabhook.app.status import Part, ServerStatus
 from crabhook.app.wiring import Wired, wire
 from crabhook.broker.pending import Limits, SameFile
 from crabhook.config import Settings
+from crabhook.model.ballot import NOBODY_VOTES, Electorate
 from crabhook.model.errors import CrabhookError
+from crabhook.model.event import Event
 from crabhook.platforms import PLATFORMS
 from crabhook.rulebook.files import RulesError
 from crabhook.server.address import Address, PageAddress, UnixAddress
@@ -292,6 +295,7 @@ class Server:
             silent=lambda: self._listeners_watch.silent,
             writer_ended=self._writer_ended,
             exporter=self._exporter,
+            electorate=self._electorate,
         )
         if amiss:
             faults.report(lambda: amiss)
@@ -300,6 +304,14 @@ class Server:
         if settings.headless and in_force.unread and recorder:
             raise RulesError(f"--headless decides by the rules alone, and {in_force.unread}")
         return wired
+
+    def _electorate(self, event: Event) -> Electorate:
+        """Return who may decide a card about an event, by the team as it is now."""
+        if (team := self._admitted.team) is None:
+            return NOBODY_VOTES
+        from crabhook.team.electorate import electorate_of  # few have a team
+
+        return electorate_of(team.current(), event, time.time())
 
     def _leadership(self, faults: Faults) -> Leadership:
         """Return this server's part among those that share its record; report a wrong clock."""

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from crabhook.broker import conflicts
+from crabhook.broker import balloting, conflicts
 from crabhook.broker.cards import joins, named, over
 from crabhook.broker.ending import remember_again
 from crabhook.broker.messages import (
@@ -269,7 +269,9 @@ def _take_in(
             alarms=alarms,
             risk=fact.risk,
         )
-    return [state.put(card), state.wake(leg.wait_until, leg.id)]
+    terms = fact.ruling.terms if fact.ruling else ()
+    card, wakes = balloting.opened(state, card, terms, fact.electorate)
+    return [state.put(card), state.wake(leg.wait_until, leg.id), *wakes]
 
 
 def _tied(state: BrokerState, event: Event, ruling: Course) -> Course:

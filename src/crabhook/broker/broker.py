@@ -14,7 +14,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from crabhook.broker import arriving, ending, messages, restoring
+from crabhook.broker import arriving, balloting, ending, messages, restoring
 from crabhook.broker.cards import TooLateError
 from crabhook.broker.ending import answered, halt, known_card
 from crabhook.broker.messages import (
@@ -41,6 +41,7 @@ from crabhook.desk.commands import (
 )
 from crabhook.model import wording
 from crabhook.model.actor import Actor, Ended, OrderKind
+from crabhook.model.ballot import Ballot
 from crabhook.model.card import Card, FeedEntry, State
 from crabhook.model.decision import Beside, Decided, Decision, Verdict
 from crabhook.model.errors import DecisionError
@@ -70,7 +71,10 @@ def _give_order(state: BrokerState, command: GiveOrder, by: Actor) -> list[Effec
     if order.until is not None:
         effects.append(state.wake(order.until))
     if order.kind is OrderKind.AWAY:
-        effects += state.let_go(Ended.AWAY)
+        # Others than the operator who goes may have to decide: these cards wait on.
+        for card in state.cards.waiting():
+            if card.ballot is None:
+                effects += state.release(card, Ended.AWAY)
     return effects
 
 
@@ -210,8 +214,11 @@ def alike(state: BrokerState, number: int) -> Sequence[Card]:
 
 
 def _allowed(state: BrokerState, card: Card, rulings: Rulings) -> Decided | None:
-    """Return the rules' allow, where they allow every leg of the card."""
-    if any(leg.id not in rulings for leg in card.requests):
+    """Return the rules' allow, where they allow every leg of the card.
+
+    A card that needs certain people goes on needing them.
+    """
+    if card.ballot is not None or any(leg.id not in rulings for leg in card.requests):
         return None
     orders = state.orders.standing()
     if any(order.kind is OrderKind.HOLD_ALL and order.speaks_of(card.event) for order in orders):
@@ -241,6 +248,8 @@ def _noted(state: BrokerState, fact: messages.Noted) -> list[Effect]:
 _HANDLERS: Mapping[type, Callable[[BrokerState, Any], list[Effect]]] = {
     messages.Arrived: arriving.arrived,
     messages.Answered: ending.answered,
+    messages.LookedAt: balloting.looked_at,
+    messages.ElectoratesChanged: balloting.electorates_changed,
     messages.Left: ending.left,
     messages.TimePassed: ending.time_passed,
     messages.Closing: ending.closing,
@@ -280,6 +289,11 @@ class Broker:
         """Raise what `Answered` would raise for a call that the operator did not change."""
         ending.check(self._state, number, decision, {}, seen)
 
+    def meant(self, number: int, decision: Decision) -> Decision:
+        """Return what a decision means: a plain allow agrees with what others voted for."""
+        card = self._state.cards.card(number)
+        return decision if card is None else balloting.meant(card, decision)
+
     def changed(self, number: int, decision: Decision) -> Mapping[str, Event]:
         """Return a card's calls as a decision changes them, by request id, for the rules to judge.
 
@@ -302,6 +316,10 @@ class Broker:
     def card(self, number: int) -> Card | None:
         """Return a card that waits or ended not long ago."""
         return self._state.cards.card(number)
+
+    def ballots(self) -> Mapping[int, Ballot]:
+        """Return the ballots of waiting cards, by the cards' numbers."""
+        return self._state.ballots
 
     def ended(self) -> tuple[Card, ...]:
         """Return the cards that ended not long ago, the newest last."""

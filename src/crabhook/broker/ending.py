@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from heapq import heappop
 
+from crabhook.broker import balloting
 from crabhook.broker.cards import Happening, StaleError, TooLateError, after
 from crabhook.broker.messages import (
     Answered,
@@ -19,6 +20,7 @@ from crabhook.broker.messages import (
 from crabhook.broker.orders import against, halted
 from crabhook.broker.pending import NO_CONNECTION
 from crabhook.broker.state import BrokerState
+from crabhook.model import ballot as ledger
 from crabhook.model.actor import Actor, Ended, Follows, OrderKind, StandingOrder, TimeUp
 from crabhook.model.card import Card, Leg, State
 from crabhook.model.decision import Decided, Decision, Verdict
@@ -46,11 +48,19 @@ _UNTIL_IT_ENDS = "every call of that subagent is denied until it ends"
 def answered(state: BrokerState, fact: Answered) -> list[Effect]:
     """Decide a card: each of its hooks gets its reply in its own form.
 
-    Raises TooLateError, StaleError or DecisionError, and then nothing has changed.
+    Where rules name who must allow it, a yes is a vote until all votes are there. Raises
+    TooLateError, StaleError or DecisionError, and then nothing has changed.
     """
     card, decision = known_card(state, fact.number), fact.decision
-    decided = Decided(decision, fact.by)
     ended_as = check(state, fact.number, decision, fact.rulings, fact.seen)
+    balloting.check(card, fact, fact.now)
+    if card.ballot is not None and decision.verdict not in balloting.CLOSES:
+        before, card = card, balloting.with_vote(card, fact, fact.now)
+        assert card.ballot is not None  # noqa: S101 - it has one vote more
+        if not ledger.is_complete(card.ballot):
+            return balloting.voted(state, before, card)
+        decision = ledger.decision_of(card.ballot)
+    decided = Decided(decision, fact.by)
     state.keep_going.count(card.event, decision)
     if decision.verdict is Verdict.DENY:
         state.sessions.refused(card.event)
@@ -116,6 +126,7 @@ def check(
         raise StaleError(f"#{card.number} {more}: this answer changed nothing")
     for leg in card.requests:
         state.platforms[leg.event.platform].check(leg.event, decision)
+    decision = balloting.meant(card, decision)
     changed = changed_calls(state, card, decision)
     if not changed.keys() <= rulings.keys():
         raise DecisionError(f"#{number} was changed, and the rules were not asked about that yet")
@@ -133,6 +144,7 @@ def changed_calls(state: BrokerState, card: Card, decision: Decision) -> dict[st
     Unchanged calls are left out: the rules judged them on arrival. Answers to questions and changed
     plans run nothing.
     """
+    decision = balloting.meant(card, decision)
     if decision.updated_input is None or card.state is not State.WAITING:
         return {}
     events: dict[str, Event] = {}
@@ -210,6 +222,7 @@ def time_passed(state: BrokerState, fact: TimePassed) -> list[Effect]:
         effects += state.refuse(leg, Refusal.UNDECIDED)
         effects += state.leave(state.cards.of_leg(leg), [leg], why, Happening.TIMED_OUT)
     effects += _never_came_back(state)
+    effects += balloting.escalated(state)
     aside = [card for card in state.cards.waiting() if 0 < card.snoozed_until <= state.now]
     effects += [state.put(replace(card, snoozed_until=0.0)) for card in aside]
     if state.deadlines:

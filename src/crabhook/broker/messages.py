@@ -12,7 +12,8 @@ from typing import TypeAlias
 from crabhook.broker.call_outcomes import CallOutcome, Followed
 from crabhook.datatypes import frozen
 from crabhook.desk.commands import Command
-from crabhook.model.actor import Actor
+from crabhook.model.actor import Actor, Operator
+from crabhook.model.ballot import NOBODY_VOTES, Ballot, Electorate, LadderStep, Vote
 from crabhook.model.card import UNTOLD, Card, FeedEntry, Request, Risk
 from crabhook.model.decision import Decided, Decision, Reply
 from crabhook.model.event import Event
@@ -31,7 +32,7 @@ class Arrived:
 
     `attempt` is the number of the connection: a ticket may come back on a new connection.
     `warnings` are the first alarms of its card, `risk` what the call may do, `files` the real paths
-    that it changes.
+    that it changes. `electorate`: who may decide it, where its ruling says who must allow it.
     """
 
     request: Request
@@ -40,6 +41,7 @@ class Arrived:
     warnings: tuple[str, ...] = field(default=(), kw_only=True)
     risk: Risk = field(default=UNTOLD, kw_only=True)
     files: tuple[str, ...] = field(default=(), kw_only=True)
+    electorate: Electorate = field(default=NOBODY_VOTES, kw_only=True)
     now: float
 
 
@@ -50,6 +52,7 @@ class Answered:
     `rulings` are about the card's calls as the decision changes them, by request id, see
     `Broker.changed`; `risk` is what the changed calls may do. `seen` is the revision of the card
     that the operator saw; None where a rule or an order decides. `proof` is for the record.
+    `electorate`: who may decide the card now, where a rule says who must allow it.
     """
 
     number: int
@@ -59,6 +62,24 @@ class Answered:
     seen: int | None = field(default=None, kw_only=True)
     risk: Risk | None = field(default=None, kw_only=True)
     proof: CallProof | None = field(default=None, kw_only=True)
+    electorate: Electorate = field(default=NOBODY_VOTES, kw_only=True)
+    now: float
+
+
+@frozen
+class LookedAt:
+    """A person looks at a card that needs certain people, or several."""
+
+    number: int
+    by: Operator
+    now: float
+
+
+@frozen
+class ElectoratesChanged:
+    """The team has changed: who may decide the waiting cards, by number."""
+
+    electorates: Mapping[int, Electorate]
     now: float
 
 
@@ -191,7 +212,7 @@ class Restored:
 
     `decided` are the cards of replies without a receipt, and `notes` the notes without a receipt.
     `halts` are the orders that still stand, such as halts of sessions. None of their times is later
-    than `now`.
+    than `now`. `ballots` are those of cards that need certain people, or several, by number.
     """
 
     waiting: tuple[RestoredRequest, ...]
@@ -200,12 +221,13 @@ class Restored:
     last_number: int
     halts: tuple[Standing, ...] = field(default=(), kw_only=True)
     notes: tuple[KeptNote, ...] = field(default=(), kw_only=True)
+    ballots: Mapping[int, Ballot] = field(default_factory=dict, kw_only=True)
     now: float
 
 
 @frozen
 class Mirrored:
-    """What another server shows: its waiting legs, its ended cards, its orders and notes.
+    """What another server shows: its waiting legs, its ended cards, its orders, notes and ballots.
 
     This server decides none of them and sends no replies for them.
     """
@@ -215,11 +237,14 @@ class Mirrored:
     now: float
     orders: tuple[Standing, ...] | None = None  # None: as before, and so are the notes
     notes: tuple[KeptNote, ...] = ()
+    ballots: Mapping[int, Ballot] = field(default_factory=dict)
 
 
 Fact: TypeAlias = (
     Arrived
     | Answered
+    | LookedAt
+    | ElectoratesChanged
     | Left
     | Delivered
     | TimePassed
@@ -337,6 +362,43 @@ class NoteToldOf:
 
 
 @frozen
+class Voted:
+    """A person said yes to a card; `void` are the votes that no longer count by that."""
+
+    card: Card
+    vote: Vote
+    void: tuple[Vote, ...] = ()
+
+
+@frozen
+class VotesVoid:
+    """These votes for a card no longer count, since their people left the team."""
+
+    card: Card
+    votes: tuple[Vote, ...]
+
+
+@frozen
+class FirstClaim:
+    """A person whose yes a card waits for looked at the card first."""
+
+    card: Card
+    by: Operator
+
+
+@frozen
+class Escalated:
+    """A card may now be allowed by the people of these steps too."""
+
+    card: Card
+    steps: tuple[LadderStep, ...]
+
+
+BallotNews: TypeAlias = Voted | VotesVoid | FirstClaim | Escalated
+"""A fact of a card's ballot, for the record."""
+
+
+@frozen
 class WakeAt:
     """Send `TimePassed` at this time, or sooner."""
 
@@ -344,7 +406,16 @@ class WakeAt:
 
 
 Effect: TypeAlias = (
-    Resolve | Refuse | Show | FeedLine | Conflict | Outcome | OrdersEnded | NoteToldOf | WakeAt
+    Resolve
+    | Refuse
+    | Show
+    | FeedLine
+    | Conflict
+    | Outcome
+    | OrdersEnded
+    | NoteToldOf
+    | BallotNews
+    | WakeAt
 )
 
 
@@ -360,5 +431,6 @@ def decisions_in(fact: Fact, effects: Sequence[Effect]) -> Iterator[tuple[Event,
                 yield own.event, effect.decided
     elif isinstance(fact, Answered):
         for effect in effects:
-            if isinstance(effect, Show) and effect.card.number == fact.number:
-                yield effect.card.event, Decided(fact.decision, fact.by)
+            card = effect.card if isinstance(effect, Show) else None
+            if card and card.number == fact.number and card.decided is not None:
+                yield card.event, card.decided

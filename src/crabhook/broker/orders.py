@@ -325,7 +325,8 @@ class Orders:
 
         The order of precedence: a rule's denial, a rule's question, the operator's general orders,
         a rule's allow. An event that only rules hold is observed where no rule speaks of it. An
-        order ALLOW ALL or AWAY is not about a call that nobody would be asked about.
+        order ALLOW ALL or AWAY is not about a call that nobody would be asked about. AWAY is not
+        about a call that needs certain people either: others may be there.
         """
         held = platform.held(event, stance)
         if held is Held.NEVER:
@@ -340,7 +341,7 @@ class Orders:
         ruled = from_ruling(law).where(can_ask=can_ask)
         if held is Held.BY_RULE and ruled.observes:
             return Course() if away else _held_with_all(orders) or Course()
-        if away and not ruled.denies:
+        if away and not ruled.denies and not (law and law.terms):
             is_part = platform.phase(event) is Phase.PART
             return _left_alone(ruled, can_ask=can_ask, is_part=is_part)
         course = _rule_of_a_question(ruled, orders, event, platform)

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from math import inf
 
+from crabhook.broker import balloting
 from crabhook.broker.messages import (
     Effect,
     Mirrored,
@@ -48,8 +49,11 @@ def restored(state: BrokerState, fact: Restored) -> list[Effect]:
         card, leg = state.cards.card(kept.number), request.leg("")
         legs = (*card.requests, leg) if card else (leg,)
         fresh = card or _fresh(state, kept, leg)
-        effects.append(state.put(replace(fresh, requests=legs)))
+        whole = replace(fresh, requests=legs, ballot=fact.ballots.get(kept.number))
+        effects.append(state.put(whole))
         effects.append(state.wake(request.wait_until, request.id))
+    for ballot in state.ballots.values():
+        effects += balloting.wakes(state, ballot)
     if fact.waiting:
         effects.append(state.wake(due))
         state.expected_back = (due, [kept.request.id for kept in fact.waiting])
@@ -66,6 +70,14 @@ def mirrored(state: BrokerState, fact: Mirrored) -> list[Effect]:
         fresh = card or replace(_fresh(state, waiting, leg), restored=False)
         effects.append(state.put(replace(fresh, requests=legs)))
     effects += [state.put(card) for card in fact.ended]
+    for number, ballot in fact.ballots.items():
+        card = state.cards.card(number)
+        if (
+            card is not None
+            and card.state is State.WAITING
+            and (card.ballot is None or card.ballot.facts != ballot.facts)
+        ):
+            effects.append(state.put(replace(card, ballot=ballot)))
     if fact.orders is not None:
         state.orders.revoke(lambda _: True)
         for order in fact.orders:

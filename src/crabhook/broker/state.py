@@ -7,6 +7,7 @@ from functools import reduce
 from heapq import heappush
 from itertools import count
 from operator import and_
+from typing import TYPE_CHECKING
 
 from crabhook.broker.call_outcomes import FollowedCalls
 from crabhook.broker.cards import CardIndex, Happening, after, named, same_agent
@@ -28,12 +29,15 @@ from crabhook.broker.sessions.live import LiveSessions
 from crabhook.broker.sessions.notes import Notes
 from crabhook.datatypes import Bounded
 from crabhook.model.actor import Actor, EndReason, Nobody, Operator
-from crabhook.model.card import Card, FeedEntry, Leg
-from crabhook.model.decision import Decided, Decision, Verdict, no_opinion
+from crabhook.model.card import Card, FeedEntry, Leg, State
+from crabhook.model.decision import Beside, Choices, Decided, Decision, Verdict, no_opinion
 from crabhook.model.event import Event
 from crabhook.model.session import Note, SessionKey
 from crabhook.platforms.event_table import Phase
 from crabhook.platforms.interface import Platform
+
+if TYPE_CHECKING:
+    from crabhook.model.ballot import Ballot
 
 FEED_KEPT = 500
 FILES_KEPT = 1024  # requests that wait, with the files they change
@@ -49,6 +53,7 @@ class BrokerState:
         self.platforms = platforms
         self.now = 0.0  # the time of the fact being handled
         self.cards = CardIndex()
+        self.ballots: dict[int, Ballot] = {}  # of the waiting cards that have one, by number
         self.pending = PendingRequests(bounds)
         self.deadlines: list[tuple[float, str]] = []
         self.recent = RecentDecisions()
@@ -198,6 +203,9 @@ class BrokerState:
         """Put a new or changed card into the index, and show it."""
         legs = [leg.event for leg in card.requests]
         choices = reduce(and_, (self.platforms[leg.platform].choices(leg) for leg in legs))
+        if card.ballot is not None:
+            choices = _by_ballot(choices)
+            card = replace(card, ballot=replace(card.ballot, as_of=self.now))
         limits = [line for leg in legs for line in self.platforms[leg.platform].limits(leg)]
         before = self.cards.card(card.number)
         revision = before.revision + 1 if before else 1
@@ -209,6 +217,10 @@ class BrokerState:
             grown=revision if before is None or _has_more(card, before) else card.grown,
         )
         self.cards.put(card)
+        if card.ballot is not None and card.state is State.WAITING:
+            self.ballots[card.number] = card.ballot
+        else:
+            self.ballots.pop(card.number, None)
         self.sessions.touch(card.event.session_key)
         return Show(card, before)
 
@@ -320,7 +332,25 @@ class BrokerState:
 
 
 def _has_more(card: Card, before: Card) -> bool:
-    """Whether a card has a leg or an alarm that it did not have before."""
+    """Whether a card has a leg, an alarm or a proposal that it did not have before."""
     earlier = {leg.id for leg in before.requests}
     more_legs = any(leg.id not in earlier for leg in card.requests)
-    return more_legs or not set(card.alarms) <= set(before.alarms)
+    proposed = card.ballot.proposal if card.ballot else None
+    proposed_before = before.ballot.proposal if before.ballot else None
+    changed = proposed != proposed_before and (proposed or _PLAIN) != (proposed_before or _PLAIN)
+    return more_legs or changed or not set(card.alarms) <= set(before.alarms)
+
+
+_PLAIN = Decision(Verdict.ALLOW)
+_LEAVES_IT = frozenset({Verdict.PASS, Verdict.ASK, Verdict.DEFER})
+_FOR_EVER = Beside.PERMISSIONS | Beside.RULE
+
+
+def _by_ballot(choices: Choices) -> Choices:
+    """Return what can be decided of a card that needs certain people, or several.
+
+    Nothing leaves the call to the agent, and no yes counts for another call.
+    """
+    return replace(
+        choices, verdicts=choices.verdicts - _LEAVES_IT, beside=choices.beside & ~_FOR_EVER
+    )

@@ -34,7 +34,7 @@ class About(NamedTuple):
     group: str = ""
 
 
-DONE, FAILED, TOO_LATE, CHANGED, NOT_ALLOWED, NO_SERVER = 0, 1, 3, 4, 5, 7
+DONE, FAILED, TOO_LATE, CHANGED, NOT_ALLOWED, COUNTED, NO_SERVER = 0, 1, 3, 4, 5, 6, 7
 """What commands end with: docs/reference/exit-codes.md."""
 
 _TABLE = tables(__file__, "commands")

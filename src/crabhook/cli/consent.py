@@ -112,5 +112,6 @@ def described(rule: Rule) -> str:
     if rule.expires:
         ended = rule.expires <= datetime.now(UTC)
         end = f"  {'ENDED' if ended else 'until'} {rule.expires:%Y-%m-%d %H:%M %Z}"
+    who = f"  by {rule.terms.words}" if rule.terms else ""
     note = f"  # {rule.note}" if rule.note else ""
-    return f"{rule.verdict:<17}{'  '.join(rule.texts)}{scope}{end}{note}"
+    return f"{rule.verdict:<17}{'  '.join(rule.texts)}{scope}{who}{end}{note}"

@@ -3,8 +3,10 @@
 import argparse
 import os
 import sys
+import time
 from pathlib import Path
 
+from crabhook import config
 from crabhook.cli.arguments import (
     count,
     moment,
@@ -17,12 +19,14 @@ from crabhook.cli.arguments import (
 from crabhook.cli.commands import actions
 from crabhook.cli.consent import consent, described, write_rules
 from crabhook.cli.past import run_suggest
+from crabhook.model.ballot import Ballot, steps_of
 from crabhook.model.event import Event
 from crabhook.policy.calls.parts import canonical
 from crabhook.policy.dead_rules import dead_rules
 from crabhook.policy.evaluate import Policy
 from crabhook.policy.protected import misread, options_given
 from crabhook.policy.rule import Rule, RuleScope, RuleSet, RuleVerdict, Ruling, Trust
+from crabhook.present.phrases import lasting
 from crabhook.present.safe import safe_lines
 from crabhook.rulebook import edit
 from crabhook.rulebook.context import context_here
@@ -48,7 +52,25 @@ def explained(policy: Policy, event: Event, project: Path) -> str:
     marked = [f"  {'▲' * effect.level:<2} {effect.words}" for effect in risk.effects]
     marked += [f"   ? {what}" for what in risk.unknown]
     lines += [f"risk: {risk.level.name.lower()}", *(marked or ["     no known risk"])]
-    return "\n".join([*lines, f"verdict: {verdict_of(ruling)}", f"  {ruling.why}"])
+    lines += [f"verdict: {verdict_of(ruling)}", f"  {ruling.why}"]
+    return "\n".join([*lines, *who_must_allow(ruling, event)])
+
+
+def who_must_allow(ruling: Ruling, event: Event) -> list[str]:
+    """Return who must allow a call, by the team of this machine, where rules say that."""
+    if not ruling.terms:
+        return []
+    from crabhook.team.electorate import electorate_of  # few have a team
+    from crabhook.team.folder import Folder
+    from crabhook.team.team_file import team_in
+
+    folder, now = Folder(config.team_folder()), time.time()
+    team = team_in(folder) if folder.exists else None
+    ballot = Ballot(ruling.terms, 0.0, electorate_of(team, event, now))
+    places = ", ".join(terms.rule for terms in ruling.terms)
+    lines = [f"who must allow it: {ballot.standing.why}", f"  {places}"]
+    steps = sorted(steps_of(ballot), key=lambda step: step.after)
+    return [*lines, *(f"  after {lasting(step.after)}: {step.to} too" for step in steps)]
 
 
 def verdict_of(ruling: Ruling | None) -> str:

@@ -349,6 +349,11 @@ class Replica:
         mine = isinstance(me, Operator) and (by.id, by.desk) == (me.id, me.desk)
         return None if mine else by
 
+    def is_needed(self, card: Card) -> bool:
+        """Return whether a yes of who sits here would count for a card."""
+        me = self._plain.me
+        return card.ballot is None or (isinstance(me, Operator) and card.needs(me.id))
+
     def objections(self, number: int, decision: Decision) -> tuple[str, ...] | None:
         """Return the rules' objections to a decision; None before `AskObjections` was answered."""
         ready = self._of_change(number, decision)

@@ -10,6 +10,7 @@ from ipaddress import IPv4Address, IPv6Address, ip_address
 from crabhook.datatypes import frozen
 from crabhook.model import wording
 from crabhook.model.actor import OWNER, EndReason
+from crabhook.model.ballot import Ballot
 from crabhook.model.decision import PASS_ALONE, Choices, Decided, Decision
 from crabhook.model.event import Event
 
@@ -212,7 +213,8 @@ class Card:
     that cannot be true, or what ran in place of the call; a sentence each, with agents' words in
     it. `risk`: what its call may do; of a call that was allowed changed, as it was changed.
     `revision`: raised by every change of the card. `grown`: the revision in which something came
-    that a decision needs to have seen, a leg or an alarm.
+    that a decision needs to have seen: a leg, an alarm, another proposal. `ballot`: who must allow
+    it, and who has, where a rule says that; None where any decider may.
     """
 
     number: int
@@ -233,11 +235,16 @@ class Card:
     risk: Risk = UNTOLD
     revision: int = 0
     grown: int = 0
+    ballot: Ballot | None = None
 
     @property
     def event(self) -> Event:
         """The event the call first arrived with."""
         return self.requests[0].event
+
+    def needs(self, person: str) -> bool:
+        """Whether a yes of this person, by id, would bring it on; any does without a ballot."""
+        return self.ballot is None or self.ballot.standing.includes(person)
 
     @property
     def decision(self) -> Decision | None:

@@ -5,19 +5,20 @@ protected list. Among rules of one kind, the first counts. A denial or a questio
 the call, an allow or a pass needs every part.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache, cached_property
-from itertools import takewhile
+from itertools import chain, islice, takewhile
 from typing import TypeAlias
 
+from crabhook.model.ballot import Terms
 from crabhook.model.card import Because, Brought, Risk
 from crabhook.model.event import Event
 from crabhook.policy import plan_file, rule_index
 from crabhook.policy.calls.parts import FilePart, Part, Use
 from crabhook.policy.calls.read import read_call
 from crabhook.policy.calls.shell_call import Call
-from crabhook.policy.context import Context, Wanted, fits_shell_glob, selects
+from crabhook.policy.context import Below, Context, Wanted, fits_shell_glob, selects
 from crabhook.policy.matcher import CommandMatcher, PathMatcher
 from crabhook.policy.paths import Bases, PathSet, expand_home, is_within, place
 from crabhook.policy.plan_file import is_plan_file
@@ -37,6 +38,7 @@ from crabhook.policy.shell.mentions import Mentions
 from crabhook.policy.shell.programs import NAMES_ONLY, PRINTERS, READ_NOTHING
 
 _MODES = {"manual": "default"}  # the protocol's own second name
+_ASKS = (RuleVerdict.ASK_OPERATOR, RuleVerdict.ASK_AGENTS_USER)
 FOLDERS = 64  # of one call that are looked into
 _Match: TypeAlias = tuple[Placed, str]  # a rule, and which of its matchers it was
 
@@ -56,7 +58,67 @@ class Evaluation:
         self._here = context.project or cwd
 
     def ruling(self) -> Ruling:
-        """Return the ruling on the whole call."""
+        """Return the ruling on the whole call, with who must allow it."""
+        ruling = self._ruling()
+        if ruling.verdict not in _ASKS or not self._law.ask.with_terms:
+            return ruling
+        if not (terms := self._terms()):
+            return ruling
+        # Another rule may hand it to the agent's user, who would then allow it alone.
+        return replace(ruling, verdict=RuleVerdict.ASK_OPERATOR, terms=terms)
+
+    def _terms(self) -> tuple[Terms, ...]:
+        """Return the terms of every rule that asks about a part of the call, or may."""
+        rules = [placed for placed in self._law.ask.with_terms if self._holds(placed)]
+        asking = [placed.rule.terms for placed in rules if self._may_speak_of_it(placed)]
+        return tuple(dict.fromkeys(terms for terms in asking if terms is not None))
+
+    def _may_speak_of_it(self, placed: Placed) -> bool:
+        """Whether the rule matches a part of the call, a file in its folders, or what it hides."""
+        call, mentions = self._call, self._call.mentions
+        bases = self._bases_for(placed, otherwise=self._here)
+        files = (use for part in call.parts for use in self._files_below(part))
+        if any(
+            matcher.hits(part, bases)
+            for matcher in placed.rule.matchers
+            for part in chain(call.required, call.suspected, files)
+        ):
+            return True
+        if any(_speaks_of(placed, name, mentions) for name in mentions.programs):
+            return True
+        for matcher in placed.rule.matchers:
+            if isinstance(matcher, CommandMatcher) and mentions.starts:
+                return True
+            if isinstance(matcher, PathMatcher) and any(
+                matcher.may_hit(part, bases) for part in call.computed
+            ):
+                return True
+        return False
+
+    def _files_below(self, part: Part) -> Iterator[FilePart]:
+        """Yield the files that a part reads or changes through a folder, as far as rules name them.
+
+        A folder that could not be looked at whole is a question of its own.
+        """
+        if not isinstance(part, FilePart) or not (part.deep or self._is_chosen(part)):
+            return
+        folders = dict.fromkeys(_above_wildcards(target.named, part) for target in part.places)
+        for folder in islice(folders, FOLDERS):
+            below = self._context.below(folder, self._law.wanted)
+            yield from self._uses(part, below)
+
+    def _uses(self, part: FilePart, below: Below) -> Iterator[FilePart]:
+        """Yield what a part does with each of the files in its folder."""
+        cut = part.deep is not None and part.deep.split and below.odd
+        for name in below.files:
+            if not (cut or _takes(part, name)):
+                continue
+            where = (place(name, "/", self._context),)
+            yield FilePart(name, Use.READ, where)
+            if part.writes:
+                yield FilePart(name, Use.NAMED, where, program=part.program, writes=True)
+
+    def _ruling(self) -> Ruling:
         required = [self._rule_on(part, hidden=False) for part in self._call.required]
         suspected = [self._rule_on(part, hidden=True) for part in self._call.suspected]
         hits = [ranked for ranked in suspected if ranked.rank is not Rank.NOTHING]
@@ -192,18 +254,10 @@ class Evaluation:
 
     def _held_by(self, folder: str, part: FilePart) -> RankedRuling | None:
         below, deep = self._context.below(folder, self._law.wanted), part.deep
-        cut = deep is not None and deep.split and below.odd
-        for name in below.files:
-            if not (cut or _takes(part, name)):
-                continue
-            where = (place(name, "/", self._context),)
-            uses = [FilePart(name, Use.READ, where)]
-            if part.writes:
-                uses.append(FilePart(name, Use.NAMED, where, program=part.program, writes=True))
-            for file in uses:
-                ranked = self._rule_on(file, hidden=True)
-                if ranked.rank <= Rank.ASK and not self._is_for_all(ranked, file, part):
-                    return rule_index.question_about_search(ranked, part)
+        for file in self._uses(part, below):
+            ranked = self._rule_on(file, hidden=True)
+            if ranked.rank <= Rank.ASK and not self._is_for_all(ranked, file, part):
+                return rule_index.question_about_search(ranked, part)
         if part.program in READ_NOTHING:
             return None
         why = "" if below.whole else "nobody could look at all that is in it"
@@ -316,7 +370,7 @@ class Policy:
             )
 
         self.deny = index(RuleVerdict.DENY)
-        self.ask = index(RuleVerdict.ASK_OPERATOR, RuleVerdict.ASK_AGENTS_USER)
+        self.ask = index(*_ASKS)
         self.allow, self.leave = index(RuleVerdict.ALLOW), index(RuleVerdict.PASS)
         self.protected = protected.without(off)
         self._rulesets, self._size = rulesets, len(placed)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from crabhook.datatypes import frozen
 from crabhook.model import actor
+from crabhook.model.ballot import Terms
 from crabhook.model.card import Because, Level
 from crabhook.model.errors import CrabhookError
 
@@ -53,7 +54,8 @@ class Rule:
     """One rule.
 
     `texts` are its matchers as written, `matchers` as read. `line` is its place in the file
-    `origin`; 0 for a rule that is in no file yet.
+    `origin`; 0 for a rule that is in no file yet. `terms`: who must allow such calls, where the
+    rule says that; None where any decider may.
     """
 
     verdict: RuleVerdict
@@ -64,6 +66,7 @@ class Rule:
     expires: datetime | None = None
     origin: str = ""
     line: int = 0
+    terms: Terms | None = None
 
     @property
     def pairs(self) -> Iterator[tuple[str, "Matcher"]]:
@@ -263,7 +266,8 @@ class Ruling:
 
     `verdict` is None if the rules leave it open: the operator is asked. `rule` decided it, if one
     rule did. `why` is for a person. `parts` are all that an allow must cover, and every hit.
-    `because`: `why` for a card, with more detail where there is any.
+    `because`: `why` for a card, with more detail where there is any. `terms`: who must allow the
+    call, of every rule that asks about it and says that.
     """
 
     verdict: RuleVerdict | None
@@ -273,6 +277,7 @@ class Ruling:
     troubles: tuple[str, ...] = ()
     protected: str = ""
     because: Because | None = None
+    terms: tuple[Terms, ...] = ()
 
     @cached_property
     def by(self) -> actor.RuleActor:

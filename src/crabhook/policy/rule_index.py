@@ -59,6 +59,13 @@ class RuleIndex:
         of_each = (rules for key, rules in self._by_key.items() if key[0] in ("read", "write"))
         return tuple(placed for rules in of_each for placed in rules)
 
+    @cached_property
+    def with_terms(self) -> tuple[Placed, ...]:
+        """The rules that say who may allow a call, in order."""
+        every_rule = (placed for rules in self._by_key.values() for placed in rules)
+        unique = {placed.order: placed for placed in every_rule if placed.rule.terms is not None}
+        return tuple(unique[order] for order in sorted(unique))
+
     def of_program(self, name: str) -> Sequence[Placed]:
         """Return the rules of commands that begin with this word."""
         return self._by_key.get(("command", name), ())

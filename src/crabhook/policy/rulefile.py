@@ -9,6 +9,15 @@
     scope = { project = "~/work/shop", mode = "acceptEdits" }
     expires = 2027-01-31T00:00:00Z
 
+    [[rule]]
+    verdict = "ask-operator"                 # the keys below are for this verdict alone
+    match = "Bash(terraform apply *)"
+    need = 2                                 # different people
+    of = ["@leads", "ann"]                   # names and groups of the team
+    not_self = true                          # nobody whose own machine asks
+    after = [["2m", "@oncall"], ["10m", "@all"]]
+    step_up = true                           # a passkey or an SSH key signs each yes
+
     [[risk]]
     match = "Bash(deploy *)"
     level = 2                                # or none, caution, danger
@@ -26,18 +35,20 @@ A rule that is wrong makes the whole file wrong: half a law is no law.
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from datetime import datetime
 from functools import partial
 from itertools import chain
 from typing import Any
 
+from crabhook.model.ballot import LadderStep, Terms
 from crabhook.model.card import Level
 from crabhook.policy import rule
 from crabhook.policy.matcher import Matcher, parse_matcher
 
 MAX_BYTES = 8 * 1024 * 1024
-_RULE_KEYS = ("verdict", "match", "note", "scope", "expires")
+_TERMS_KEYS = ("need", "of", "not_self", "after", "step_up")
+_RULE_KEYS = ("verdict", "match", "note", "scope", "expires", *_TERMS_KEYS)
 _RISK_KEYS = ("match", "level", "words")
 _TEST_KEYS = (*rule.Expected, "tool", "project", "why")
 _KEYS = ("rule", "unprotect", "risk", "test")
@@ -144,7 +155,13 @@ class _RuleFileReader:
                 raise self._wrong(at(), f"the rule has no {key}")
         verdict, texts = values.pop("verdict"), values.pop("match")
         matchers = self._matchers(at, texts, restricts=verdict.restricts)
-        return rule.Rule(verdict, texts, matchers, origin=self._name, line=at(), **values)
+        who = {key: values.pop(key) for key in _TERMS_KEYS if key in values}
+        if who and verdict is not rule.RuleVerdict.ASK_OPERATOR:
+            key = next(iter(who))
+            what = f"{key} says who may allow a call: the verdict must be ask-operator"
+            raise self._wrong(at(key), what)
+        read = rule.Rule(verdict, texts, matchers, origin=self._name, line=at(), **values)
+        return replace(read, terms=Terms(**who, rule=read.where)) if who else read
 
     def _value(self, at: Callable[[str], int], key: str, value: object) -> Any:  # noqa: ANN401
         try:
@@ -263,6 +280,49 @@ def _words(value: object) -> str:
     return words
 
 
+MOST_NEEDED = 20  # people; votes of more would fit no line
+_LENGTH = re.compile(r"([1-9][0-9]{0,4})([smh])", re.ASCII)
+_SECONDS = {"s": 1, "m": 60, "h": 3600}
+
+
+def _need(value: object) -> int:
+    if type(value) is not int or not 1 <= value <= MOST_NEEDED:
+        raise ValueError(f"must be a number of people, 1 to {MOST_NEEDED}")
+    return value
+
+
+def _yes_or_no(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError("must be true or false")  # noqa: TRY004 - as above
+    return value
+
+
+def _people(value: object) -> tuple[str, ...]:
+    people = _texts(value)
+    if not all(map(_SELECTOR.fullmatch, people)):
+        raise ValueError('must hold names of people, or groups as in "@leads"')
+    return people
+
+
+def _steps(value: object) -> tuple[LadderStep, ...]:
+    listed = value if isinstance(value, list) else []
+    steps = [_step(pair) for pair in listed]
+    if not steps:
+        raise ValueError('must be a list of pairs, as in [["2m", "@oncall"]]')
+    return tuple(steps)
+
+
+def _step(pair: object) -> LadderStep:
+    match pair:
+        case [str(length), str(whom)] if (read := _LENGTH.fullmatch(length)) and (
+            _SELECTOR.fullmatch(whom)
+        ):
+            return LadderStep(float(int(read[1]) * _SECONDS[read[2]]), whom)
+    raise ValueError('must hold pairs of a time and people, as in ["2m", "@oncall"]')
+
+
+_SELECTOR = re.compile(r"@?[A-Za-z0-9][A-Za-z0-9._-]{0,31}", re.ASCII)
+
 LONGEST_WORDS = 80
 
 _READERS: Mapping[str, Callable[[Any], Any]] = {
@@ -277,6 +337,11 @@ _READERS: Mapping[str, Callable[[Any], Any]] = {
     "tool": _tool,
     "project": _folder,
     "why": _text,
+    "need": _need,
+    "of": _people,
+    "not_self": _yes_or_no,
+    "after": _steps,
+    "step_up": _yes_or_no,
 }
 
 

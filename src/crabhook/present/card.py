@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from crabhook.datatypes import frozen
+from crabhook.model.ballot import names_of
 from crabhook.model.card import Card, State
 from crabhook.model.decision import Suggestion, Verdict, read_suggestions
 from crabhook.model.event import Event
@@ -117,10 +118,20 @@ def card_document(
         tuple(block for block in again if block is not None),
         OfferedRules(suggestions(card)),
         CallRisk(card.risk) if has_risk(card) else None,
-        CardReason(card.reason, card.restored, card.limits),
+        CardReason(card.reason, card.restored, card.limits, votes(card)),
         context,
         last_calls,
     )
+
+
+def votes(card: Card) -> str:
+    """Return who said yes to a card, and for whom it waits; empty where one yes is enough."""
+    if card.ballot is None:
+        return ""
+    if card.state is State.WAITING:
+        return card.ballot.standing.why
+    yes = names_of(card.ballot.votes)
+    return f"{yes} said yes" if yes else ""
 
 
 def suggestions(card: Card) -> tuple[Suggestion, ...]:

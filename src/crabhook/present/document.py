@@ -402,16 +402,20 @@ RESTORED = "it came before this server began to serve"
 
 @frozen
 class CardReason(DeskBlock):
-    """Why a card is here, and what a decision cannot bring about at its agent."""
+    """Why a card is here, and what a decision cannot bring about at its agent.
+
+    `votes`: who said yes so far, and for whom it waits; empty where one yes is enough.
+    """
 
     because: Because
     restored: bool = False
     limits: tuple[str, ...] = ()
+    votes: str = ""
 
     @property
     def parts(self) -> tuple[Block, ...]:
-        """The reason, and a quote for each limit."""
-        why = _quotes(("asked because", self.because.words))
+        """The reason, the votes, and a quote for each limit."""
+        why = _quotes(("asked because", self.because.words), ("votes", self.votes))
         before = [OurWords(RESTORED)] if self.restored else []
         return (*why, *before, *_quotes(*(("limit", limit) for limit in self.limits)))
 

@@ -155,8 +155,12 @@ def outcome(card: Card) -> str:
 
 
 def as_allowed(card: Card) -> Event:
-    """Return a card's event; of a call that was allowed changed, with the input it has then."""
-    event, changed = card.event, card.decision.updated_input if card.decision else None
+    """Return a card's event; of a call that was allowed changed, with the input it has then.
+
+    So is a call that somebody proposes to allow changed, where several must allow it.
+    """
+    event, made = card.event, card.decision or (card.ballot and card.ballot.proposal)
+    changed = made.updated_input if made else None
     if changed is None or event.tool is None:
         return event
     return replace(event, tool=replace(event.tool, input=dict(changed)))

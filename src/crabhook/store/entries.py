@@ -3,9 +3,19 @@
 from collections.abc import Mapping, Sequence
 
 from crabhook.broker.call_outcomes import Followed
-from crabhook.broker.messages import Conflict, NoteToldOf, Outcome
+from crabhook.broker.messages import (
+    BallotNews,
+    Conflict,
+    Escalated,
+    FirstClaim,
+    NoteToldOf,
+    Outcome,
+    Voted,
+    VotesVoid,
+)
 from crabhook.model import wording
 from crabhook.model.actor import Actor, EndReason
+from crabhook.model.ballot import Ballot, Vote, who_may
 from crabhook.model.card import NO_REASON, Because, Leg, Origin
 from crabhook.model.decision import Decided
 from crabhook.model.event import Event
@@ -104,16 +114,20 @@ def decided(  # noqa: PLR0913 - one verdict, and the requests it answers
     legs: Sequence[str],
     waited: float | None = None,
     card: int | None = None,
+    ballot: Ballot | None = None,
 ) -> Entry:
     """A verdict on a call by anybody; `legs` are the answered requests' ids.
 
-    `waited`: seconds since the first of these came; None for an answer at once.
+    `waited`: seconds since the first of these came; None for an answer at once. `ballot`: its
+    votes, where rules name who must allow it.
     """
     decision = made.decision
     body = decider_data(made.by) | {"input": _input(event)}
     if waited is not None:
         body["waited"] = round(waited, 3)
     body |= {part: value for part in _PARTS if (value := getattr(decision, part))}
+    if ballot is not None:
+        body["votes"] = [_vote(vote) for vote in ballot.votes]
     if decision.despite:
         body["despite"] = list(decision.despite)
     if len(legs) > 1:  # a single one has the entry's column
@@ -123,6 +137,44 @@ def decided(  # noqa: PLR0913 - one verdict, and the requests it answers
     first = legs[0] if legs else ""
     verdict = str(decision.verdict)
     return _about(RecordKind.DECIDED, event, at, first, card, verdict, body=body)
+
+
+def _vote(vote: Vote) -> dict[str, Value]:
+    note: dict[str, Value] = {"note": vote.note} if vote.note else {}
+    return {"actor": actor_data(vote.by)} | note
+
+
+_OF_BALLOTS: Mapping[type[BallotNews], RecordKind] = {
+    Voted: RecordKind.VOTED,
+    VotesVoid: RecordKind.VOTES_VOID,
+    FirstClaim: RecordKind.CLAIMED,
+    Escalated: RecordKind.ESCALATED,
+}
+
+
+def of_ballot(news: BallotNews, at: float, now: float) -> Entry:
+    """Return the entry of a fact of a card's ballot; `now` is that time on the card's clock."""
+    card, first = news.card, news.card.requests[0]
+    ballot = card.ballot
+    assert ballot is not None  # noqa: S101 - what a ballot tells is of a card that has one
+    body: dict[str, Value] = {"waits": who_may(ballot, now).why}
+    kind, verdict = _OF_BALLOTS[type(news)], ""
+    match news:
+        case Voted(_, vote, void):
+            proposal = ballot.proposal
+            verdict = proposal.verdict.value if proposal else ""
+            body |= decider_data(vote.by) | {"input": _input(card.event)} | _vote(vote)
+            if proposal is not None and proposal.updated_input is not None:
+                body["edited"] = dict(proposal.updated_input)
+            if void:
+                body["void"] = [_vote(gone) for gone in void]
+        case VotesVoid(_, votes):
+            body["void"] = [_vote(gone) for gone in votes]
+        case FirstClaim(_, by):
+            body["actor"] = actor_data(by)
+        case Escalated(_, steps):
+            body["to"] = [step.to for step in steps]
+    return _about(kind, card.event, at, first.id, card.number, verdict, body=body)
 
 
 def ended(  # noqa: PLR0913 - one end, of a card or of a request alone
@@ -185,10 +237,10 @@ def note(note_told: NoteToldOf, at: float) -> Entry:
     return _about(RecordKind.OPERATOR, note_told.event, at, note_told.request_id, body=body)
 
 
-def stops(halts: Sequence[Standing], notes: int, at: float) -> Entry:
-    """Return the entry of all stops that stand now, and of how many notes wait.
+def stops(halts: Sequence[Standing], notes: int, at: float, *, ballots: int = 0) -> Entry:
+    """Return the entry of all stops that stand now, and of how many notes and ballots wait.
 
-    The stops lie in a table beside the record for the next server; the entry witnesses that table.
+    They lie in a table beside the record for the next server; the entry witnesses that table.
     """
     stopped: list[Value] = []
     for order in halts:
@@ -196,6 +248,7 @@ def stops(halts: Sequence[Standing], notes: int, at: float) -> Entry:
         about |= {"machine": order.machine or "", "why": order.words}
         stopped.append({key: value for key, value in about.items() if value})
     what = f"stops that stand: {len(stopped)}, notes that wait: {notes}"
+    what += f", cards with votes: {ballots}" if ballots else ""
     return Entry(RecordKind.STOPS, at, body={"what": what, "stopped": stopped})
 
 

@@ -17,6 +17,7 @@ from crabhook.team.call_signature import SIGNED_AS, fields_of
 from crabhook.team.membership import Team
 from crabhook.team.passkeys import Assertion, PasskeyError, verify
 
+_OF_CARDS = (RecordKind.DECIDED, RecordKind.VOTED)
 _SOON = 2  # seconds that a decision may take, from the look at the team's file to the record
 
 
@@ -82,7 +83,7 @@ class Proofs:
         proof = data.get("proof")
         if not isinstance(proof, Mapping):
             by_passkey = isinstance(who, Operator) and who.shown == ShownBy.PASSKEY
-            if record.kind == RecordKind.DECIDED and by_passkey:
+            if record.kind in _OF_CARDS and by_passkey:
                 self._is_false(record, "it says that a passkey opened it, and has no signature")
             return
         try:
@@ -131,7 +132,7 @@ def _compare(record: Record, request: bytes, digest: bytes) -> None:
     if sha256(request).digest() != digest:
         raise FalseProofError("the request on record is not what was signed")
     asked = json.loads(request)
-    if record.kind != RecordKind.DECIDED:
+    if record.kind not in _OF_CARDS:
         return
     if asked.get("card") != record.card:
         raise FalseProofError("it is for another card")

@@ -26,6 +26,10 @@ class RecordKind(StrEnum):
     EVENT = "event"  # an agent's message without an answer
     ASKED = "asked"  # a request came onto a card
     DECIDED = "decided"  # a verdict by a rule, the operator, or nobody
+    VOTED = "voted"  # a yes to a card that needs more than one; the last yes is the decision
+    VOTES_VOID = "votes-void"  # votes that count no more, since their people left the team
+    CLAIMED = "claimed"  # the first look of a person whose yes a card waits for
+    ESCALATED = "escalated"  # more people may say yes, since nobody decided in time
     WITHDRAWN = "withdrawn"  # a request ended without an answer
     EXPIRED = "expired"  # a request's timeout
     LEFT = "left"  # a hook of a call left or timed out; another hook of the call still waits
@@ -118,7 +122,7 @@ class Head:
 def may_be_by_passkey(record: Record) -> bool:
     """Whether a record may say that a passkey opened its call: a quick look at its text."""
     body = str(record.body)
-    decided_so = record.kind == RecordKind.DECIDED and _BY_PASSKEY in body
+    decided_so = record.kind in (RecordKind.DECIDED, RecordKind.VOTED) and _BY_PASSKEY in body
     return decided_so or _PROOF in body
 
 

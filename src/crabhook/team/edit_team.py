@@ -7,6 +7,7 @@ from secrets import token_hex
 from typing import TypeVar
 
 from crabhook.model.actor import Role
+from crabhook.model.ballot import EVERYBODY
 from crabhook.model.errors import CrabhookError
 from crabhook.team.membership import (
     KINDS,
@@ -18,6 +19,7 @@ from crabhook.team.membership import (
     Scope,
     SshKey,
     Team,
+    TeamGroup,
 )
 
 Owned = TypeVar("Owned", Device, Passkey)
@@ -146,9 +148,8 @@ def without_operator(team: Team, name: str, device: str | None, at: int) -> Team
         what = f"no device {device} of {name}" if device else f"nobody called {name}"
         raise ChangeError(f"there is {what} that could be revoked")
     if device is None:  # the person goes, and the name may come anew
-        return replace(
-            team, members=tuple(member for member in team.members if not _is(member, name))
-        )
+        stay = tuple(member for member in team.members if not _is(member, name))
+        return _without_strangers(replace(team, members=stay))
 
     def left(candidate: Owned) -> Owned:
         return replace(candidate, revoked=at) if goes(candidate) else candidate
@@ -162,6 +163,52 @@ def without_operator(team: Team, name: str, device: str | None, at: int) -> Team
             passkeys=tuple(map(left, member.passkeys)),
         ),
     )
+
+
+def _without_strangers(team: Team) -> Team:
+    """Take people who are not in the team any more out of its groups."""
+    ids = {member.id for member in team.members}
+    groups = (
+        replace(group, members=tuple(person for person in group.members if person in ids))
+        for group in team.groups
+    )
+    return replace(team, groups=tuple(group for group in groups if group.members))
+
+
+def with_group(team: Team, name: str, people: tuple[str, ...]) -> Team:
+    """Have a group consist of these people, by name; of nobody ends it.
+
+    Raises ChangeError for an unknown person, or for a group that is not there to end.
+    """
+    name = name.removeprefix("@")
+    _check(name)
+    if name == EVERYBODY.removeprefix("@"):
+        raise ChangeError(f"{EVERYBODY} is everybody who may decide, and no group of yours")
+    others = tuple(group for group in team.groups if group.name != name)
+    if not people:
+        if len(others) == len(team.groups):
+            raise ChangeError(f"there is no group @{name}")
+        return replace(team, groups=others)
+    members = tuple(dict.fromkeys(_person(team, person).id for person in people))
+    return replace(team, groups=(*others, TeamGroup(name, members)))
+
+
+def with_owner(team: Team, name: str, machine: str) -> Team:
+    """Say whose agents run on a machine; "" is the server's own. Raises ChangeError if unknown."""
+    owner = _person(team, name).id
+    if not machine:
+        return replace(team, owner=owner)
+    there = next((each for each in team.machines if each.name == machine), None)
+    if there is None:
+        raise ChangeError(f"there is no machine {machine}")
+    return with_machine(team, replace(there, owner=owner))
+
+
+def _person(team: Team, name: str) -> Member:
+    for member in team.members:
+        if _is(member, name):
+            return member
+    raise ChangeError(f"there is nobody called {name}")
 
 
 def with_key(team: Team, name: str, key: SshKey) -> Team:
@@ -242,15 +289,37 @@ def news(before: Team, after: Team) -> Iterator[str]:
     yield from _news_of_keys(before, after)
     left = {member.id for member in after.members}
     yield from (f"{member.name} was revoked" for member in before.members if member.id not in left)
-    machines = {machine.name: machine for machine in before.machines}
-    for machine in after.machines:
-        before_it = machines.get(machine.name)
-        if machine.revoked and (before_it is None or not before_it.revoked):
-            yield f"the machine {machine.name} was revoked"
-        elif not machine.revoked and machine != before_it:
-            yield f"the machine {machine.name} has come into the team"
+    yield from _news_of_machines(before, after)
+    yield from _news_of_groups(before, after)
     if before.names != after.names:
         yield f"a server of the team is now known as {', '.join(after.names)}"
+
+
+def _news_of_machines(before: Team, after: Team) -> Iterator[str]:
+    machines = {machine.name: machine for machine in before.machines}
+    for machine in after.machines:
+        old = machines.get(machine.name)
+        if machine.revoked and (old is None or not old.revoked):
+            yield f"the machine {machine.name} was revoked"
+        elif not machine.revoked and (old is None or machine != replace(old, owner=machine.owner)):
+            yield f"the machine {machine.name} has come into the team"
+        if machine.owner != (old.owner if old else ""):
+            yield f"the machine {machine.name} is {_name_of(after, machine.owner)}'s from now on"
+    if before.owner != after.owner:
+        yield f"the server's own machine is {_name_of(after, after.owner)}'s from now on"
+
+
+def _name_of(team: Team, person: str) -> str:
+    return next((member.name for member in team.members if member.id == person), "nobody")
+
+
+def _news_of_groups(before: Team, after: Team) -> Iterator[str]:
+    earlier = {group.name: group.members for group in before.groups}
+    for group in after.groups:
+        if earlier.pop(group.name, None) != group.members:
+            names = ", ".join(_name_of(after, person) for person in group.members)
+            yield f"the group @{group.name} is {names} from now on"
+    yield from (f"the group @{name} has ended" for name in earlier)
 
 
 def _came(member: Member, device: str) -> str:

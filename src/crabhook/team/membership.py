@@ -204,12 +204,24 @@ class Member:
 
 @frozen
 class Machine:
-    """A machine where agents run, known by the SHA-256 of the token that its hooks show."""
+    """A machine where agents run, known by the SHA-256 of the token that its hooks show.
+
+    `owner`: the person, by id, whose agents run there; empty if nobody said.
+    """
 
     name: str
     token_sha256: str = field(repr=False)
     since: int = 0
     revoked: int = 0
+    owner: str = ""
+
+
+@frozen
+class TeamGroup:
+    """People of the team whom rules name together, as `@leads`; `members` are their ids."""
+
+    name: str
+    members: tuple[str, ...]
 
 
 @frozen
@@ -269,7 +281,8 @@ class Team:
 
     `id` is the fingerprint of its certificate authority. `names`: the names and addresses in the
     server's certificate; invitations use the first. `attempts`: the last refused attempts, for the
-    server's record.
+    server's record. `groups`: whom rules name together. `owner`: the person, by id, whose agents
+    run on the server's own machine; empty if nobody said.
     """
 
     id: str
@@ -279,6 +292,18 @@ class Team:
     machines: tuple[Machine, ...] = ()
     names: tuple[str, ...] = ()
     attempts: tuple[Attempt, ...] = ()
+    groups: tuple[TeamGroup, ...] = ()
+    owner: str = ""
+
+    def groups_of(self, person: str) -> tuple[str, ...]:
+        """Return the groups of a person, by id, as rules write them."""
+        return tuple(f"@{group.name}" for group in self.groups if person in group.members)
+
+    def owner_of(self, machine: str) -> str:
+        """Return whose agents run on a machine, by id; "" is the server's own machine."""
+        if not machine:
+            return self.owner
+        return next((there.owner for there in self.machines if there.name == machine), "")
 
     def identify(self, certificate: bytes | str, now: float) -> Identified:
         """Return who holds the key of a certificate in PEM, `now` in seconds since 1970."""

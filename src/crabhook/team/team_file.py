@@ -168,6 +168,11 @@ def _team(team: Mapping[str, Any]) -> membership.Team:
             membership.Attempt(int(attempt["at"]), str(attempt["what"]))
             for attempt in team.get("attempts", ())
         ),
+        tuple(
+            membership.TeamGroup(str(group["name"]), tuple(map(str, group["members"])))
+            for group in team.get("groups", ())
+        ),
+        str(team.get("owner", "")),
     )
 
 

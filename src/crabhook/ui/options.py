@@ -59,10 +59,13 @@ class Watch:
         self._called_at = now - APART
         self._key_at = now - QUIET
 
-    def news(self, card: Card) -> None:
-        """Take in a card: a new card calls; an ended card, or a card put aside, stops calling."""
+    def news(self, card: Card, *, needed: bool = True) -> None:
+        """Take in a card: a new card calls; an ended card, or a card put aside, stops calling.
+
+        `needed`: whether a yes of who sits here would count.
+        """
         number = card.number
-        if card.state is not State.WAITING or card.snoozed_until:
+        if card.state is not State.WAITING or card.snoozed_until or not needed:
             self._uncalled.pop(number, None)
             self._seen.discard(number)  # a card put aside calls again when it is back
         elif number not in self._seen:

@@ -1055,6 +1055,7 @@ class Card(_message.Message):
     RISK_FIELD_NUMBER: _builtins.int
     GROWN_FIELD_NUMBER: _builtins.int
     BROUGHT_FIELD_NUMBER: _builtins.int
+    BALLOT_FIELD_NUMBER: _builtins.int
     number: _builtins.int
     """What people call it."""
     version: _builtins.int
@@ -1111,6 +1112,10 @@ class Card(_message.Message):
     def brought(self) -> Global___Because:
         """Why it is here, in parts; absent where the server does not tell."""
 
+    @_builtins.property
+    def ballot(self) -> Global___Ballot:
+        """Who must allow it, and who has; absent where any decider may."""
+
     def __init__(
         self,
         *,
@@ -1134,11 +1139,14 @@ class Card(_message.Message):
         risk: Global___Risk | None = ...,
         grown: _builtins.int = ...,
         brought: Global___Because | None = ...,
+        ballot: Global___Ballot | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_brought", b"_brought", "_decided", b"_decided", "_delivered", b"_delivered", "_end", b"_end", "brought", b"brought", "choices", b"choices", "decided", b"decided", "delivered", b"delivered", "end", b"end", "risk", b"risk"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_ballot", b"_ballot", "_brought", b"_brought", "_decided", b"_decided", "_delivered", b"_delivered", "_end", b"_end", "ballot", b"ballot", "brought", b"brought", "choices", b"choices", "decided", b"decided", "delivered", b"delivered", "end", b"end", "risk", b"risk"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_brought", b"_brought", "_decided", b"_decided", "_delivered", b"_delivered", "_end", b"_end", "alarms", b"alarms", "asked_at", b"asked_at", "brought", b"brought", "came", b"came", "choices", b"choices", "decided", b"decided", "delivered", b"delivered", "end", b"end", "ended_at", b"ended_at", "grown", b"grown", "kept_going", b"kept_going", "law", b"law", "limits", b"limits", "number", b"number", "requests", b"requests", "restored", b"restored", "risk", b"risk", "snoozed_until", b"snoozed_until", "state", b"state", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_ballot", b"_ballot", "_brought", b"_brought", "_decided", b"_decided", "_delivered", b"_delivered", "_end", b"_end", "alarms", b"alarms", "asked_at", b"asked_at", "ballot", b"ballot", "brought", b"brought", "came", b"came", "choices", b"choices", "decided", b"decided", "delivered", b"delivered", "end", b"end", "ended_at", b"ended_at", "grown", b"grown", "kept_going", b"kept_going", "law", b"law", "limits", b"limits", "number", b"number", "requests", b"requests", "restored", b"restored", "risk", b"risk", "snoozed_until", b"snoozed_until", "state", b"state", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__ballot: _TypeAlias = _typing.Literal["ballot"]  # noqa: Y015
+    _WhichOneofArgType__ballot: _TypeAlias = _typing.Literal["_ballot", b"_ballot"]  # noqa: Y015
     _WhichOneofReturnType__brought: _TypeAlias = _typing.Literal["brought"]  # noqa: Y015
     _WhichOneofArgType__brought: _TypeAlias = _typing.Literal["_brought", b"_brought"]  # noqa: Y015
     _WhichOneofReturnType__decided: _TypeAlias = _typing.Literal["decided"]  # noqa: Y015
@@ -1147,6 +1155,8 @@ class Card(_message.Message):
     _WhichOneofArgType__delivered: _TypeAlias = _typing.Literal["_delivered", b"_delivered"]  # noqa: Y015
     _WhichOneofReturnType__end: _TypeAlias = _typing.Literal["end"]  # noqa: Y015
     _WhichOneofArgType__end: _TypeAlias = _typing.Literal["_end", b"_end"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__ballot) -> _WhichOneofReturnType__ballot | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__brought) -> _WhichOneofReturnType__brought | None: ...
     @_typing.overload
@@ -1157,6 +1167,262 @@ class Card(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__end) -> _WhichOneofReturnType__end | None: ...
 
 Global___Card: _TypeAlias = Card  # noqa: Y015
+
+@_typing.final
+class Ballot(_message.Message):
+    """Ballot is what is known of a card that needs certain people, or several."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TERMS_FIELD_NUMBER: _builtins.int
+    ASKED_AT_FIELD_NUMBER: _builtins.int
+    ELECTORATE_FIELD_NUMBER: _builtins.int
+    VOTES_FIELD_NUMBER: _builtins.int
+    LOOKS_FIELD_NUMBER: _builtins.int
+    PROPOSAL_FIELD_NUMBER: _builtins.int
+    TOLD_FIELD_NUMBER: _builtins.int
+    AS_OF_FIELD_NUMBER: _builtins.int
+    asked_at: _builtins.float
+    """When its ladder began."""
+    told: _builtins.int
+    """How many steps of the ladder were told."""
+    as_of: _builtins.float
+    """The time for which a desk counts the votes."""
+    @_builtins.property
+    def terms(self) -> _containers.RepeatedCompositeFieldContainer[Global___Terms]:
+        """What each rule asks of those who allow it; all of them count."""
+
+    @_builtins.property
+    def electorate(self) -> Global___Electorate:
+        """Who may decide it, as the team is now."""
+
+    @_builtins.property
+    def votes(self) -> _containers.RepeatedCompositeFieldContainer[Global___Vote]:
+        """Who said yes, the first to come first."""
+
+    @_builtins.property
+    def looks(self) -> _containers.RepeatedCompositeFieldContainer[Global___FirstLook]:
+        """Who of those people looked at it first."""
+
+    @_builtins.property
+    def proposal(self) -> Global___Decision:
+        """What the votes are for; absent while there are none."""
+
+    def __init__(
+        self,
+        *,
+        terms: _abc.Iterable[Global___Terms] | None = ...,
+        asked_at: _builtins.float = ...,
+        electorate: Global___Electorate | None = ...,
+        votes: _abc.Iterable[Global___Vote] | None = ...,
+        looks: _abc.Iterable[Global___FirstLook] | None = ...,
+        proposal: Global___Decision | None = ...,
+        told: _builtins.int = ...,
+        as_of: _builtins.float = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_proposal", b"_proposal", "electorate", b"electorate", "proposal", b"proposal"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_proposal", b"_proposal", "as_of", b"as_of", "asked_at", b"asked_at", "electorate", b"electorate", "looks", b"looks", "proposal", b"proposal", "terms", b"terms", "told", b"told", "votes", b"votes"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__proposal: _TypeAlias = _typing.Literal["proposal"]  # noqa: Y015
+    _WhichOneofArgType__proposal: _TypeAlias = _typing.Literal["_proposal", b"_proposal"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__proposal) -> _WhichOneofReturnType__proposal | None: ...
+
+Global___Ballot: _TypeAlias = Ballot  # noqa: Y015
+
+@_typing.final
+class Terms(_message.Message):
+    """Terms is what one rule asks of the people who allow a call."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NEED_FIELD_NUMBER: _builtins.int
+    OF_FIELD_NUMBER: _builtins.int
+    NOT_SELF_FIELD_NUMBER: _builtins.int
+    AFTER_FIELD_NUMBER: _builtins.int
+    STEP_UP_FIELD_NUMBER: _builtins.int
+    RULE_FIELD_NUMBER: _builtins.int
+    need: _builtins.int
+    """How many different people."""
+    not_self: _builtins.bool
+    """Whether the owner of the machine that asks does not count."""
+    step_up: _builtins.bool
+    """Whether a passkey or an SSH key must sign each yes."""
+    rule: _builtins.bytes
+    """The rule's place."""
+    @_builtins.property
+    def of(self) -> _containers.RepeatedScalarFieldContainer[_builtins.bytes]:
+        """Names, and groups with an "@"; none of them means everybody who may decide."""
+
+    @_builtins.property
+    def after(self) -> _containers.RepeatedCompositeFieldContainer[Global___LadderStep]:
+        """Who may say yes too, after a while."""
+
+    def __init__(
+        self,
+        *,
+        need: _builtins.int = ...,
+        of: _abc.Iterable[_builtins.bytes] | None = ...,
+        not_self: _builtins.bool = ...,
+        after: _abc.Iterable[Global___LadderStep] | None = ...,
+        step_up: _builtins.bool = ...,
+        rule: _builtins.bytes = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["after", b"after", "need", b"need", "not_self", b"not_self", "of", b"of", "rule", b"rule", "step_up", b"step_up"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Terms: _TypeAlias = Terms  # noqa: Y015
+
+@_typing.final
+class LadderStep(_message.Message):
+    """LadderStep is a step of a ladder."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    AFTER_FIELD_NUMBER: _builtins.int
+    TO_FIELD_NUMBER: _builtins.int
+    after: _builtins.float
+    """After how many seconds."""
+    to: _builtins.bytes
+    """A name, or a group with an "@"."""
+    def __init__(
+        self,
+        *,
+        after: _builtins.float = ...,
+        to: _builtins.bytes = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["after", b"after", "to", b"to"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___LadderStep: _TypeAlias = LadderStep  # noqa: Y015
+
+@_typing.final
+class Electorate(_message.Message):
+    """Electorate is who may decide a card."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    VOTERS_FIELD_NUMBER: _builtins.int
+    OWNER_KNOWN_FIELD_NUMBER: _builtins.int
+    owner_known: _builtins.bool
+    """Whether the team names the owner of the machine that asks."""
+    @_builtins.property
+    def voters(self) -> _containers.RepeatedCompositeFieldContainer[Global___Voter]:
+        """The people."""
+
+    def __init__(
+        self,
+        *,
+        voters: _abc.Iterable[Global___Voter] | None = ...,
+        owner_known: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["owner_known", b"owner_known", "voters", b"voters"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Electorate: _TypeAlias = Electorate  # noqa: Y015
+
+@_typing.final
+class Voter(_message.Message):
+    """Voter is a person of the team."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ID_FIELD_NUMBER: _builtins.int
+    NAME_FIELD_NUMBER: _builtins.int
+    GROUPS_FIELD_NUMBER: _builtins.int
+    OWN_FIELD_NUMBER: _builtins.int
+    id: _builtins.bytes
+    """The server's name for them."""
+    name: _builtins.bytes
+    """Their own name."""
+    own: _builtins.bool
+    """Whether the machine that asks is theirs."""
+    @_builtins.property
+    def groups(self) -> _containers.RepeatedScalarFieldContainer[_builtins.bytes]:
+        """Their groups, each with an "@"."""
+
+    def __init__(
+        self,
+        *,
+        id: _builtins.bytes = ...,
+        name: _builtins.bytes = ...,
+        groups: _abc.Iterable[_builtins.bytes] | None = ...,
+        own: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["groups", b"groups", "id", b"id", "name", b"name", "own", b"own"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Voter: _TypeAlias = Voter  # noqa: Y015
+
+@_typing.final
+class Vote(_message.Message):
+    """Vote is a person's yes."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    BY_FIELD_NUMBER: _builtins.int
+    AT_FIELD_NUMBER: _builtins.int
+    NOTE_FIELD_NUMBER: _builtins.int
+    at: _builtins.float
+    """When."""
+    note: _builtins.bytes
+    """A word to the model."""
+    @_builtins.property
+    def by(self) -> Global___Operator:
+        """The person."""
+
+    def __init__(
+        self,
+        *,
+        by: Global___Operator | None = ...,
+        at: _builtins.float = ...,
+        note: _builtins.bytes = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["by", b"by"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["at", b"at", "by", b"by", "note", b"note"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Vote: _TypeAlias = Vote  # noqa: Y015
+
+@_typing.final
+class FirstLook(_message.Message):
+    """FirstLook is the first look of a person at a card."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PERSON_FIELD_NUMBER: _builtins.int
+    AT_FIELD_NUMBER: _builtins.int
+    person: _builtins.bytes
+    """The server's name for them."""
+    at: _builtins.float
+    """When."""
+    def __init__(
+        self,
+        *,
+        person: _builtins.bytes = ...,
+        at: _builtins.float = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["at", b"at", "person", b"person"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___FirstLook: _TypeAlias = FirstLook  # noqa: Y015
 
 @_typing.final
 class Because(_message.Message):

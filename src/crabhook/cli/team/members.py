@@ -137,11 +137,12 @@ def _list(arguments: argparse.Namespace) -> None:
 
     desks = attached_of(team.id)
     if arguments.json:
-        columns = ("name", "since", "revoked")
+        columns = ("name", "since", "revoked", "owner")
         say_json(
             {
                 "members": [
-                    asdict(member) | {"attached": desks.get(member.id, ())}
+                    asdict(member)
+                    | {"attached": desks.get(member.id, ()), "groups": team.groups_of(member.id)}
                     for member in team.members
                 ],
                 "machines": [
@@ -153,7 +154,8 @@ def _list(arguments: argparse.Namespace) -> None:
     phones = histories()
     for member in team.members:
         limits = "" if member.scope.everything else f"  only {member.scope}"
-        say(f"{member.name}  {member.role}{limits}")
+        groups = "".join(f"  {group}" for group in team.groups_of(member.id))
+        say(f"{member.name}  {member.role}{groups}{limits}")
         for desk in desks.get(member.id, ()):
             say_below(_attached(desk, member))
         for device in member.devices:
@@ -168,9 +170,14 @@ def _list(arguments: argparse.Namespace) -> None:
             key = PublicKey.parse(ssh_key.key)
             how = "touched" if key.in_hardware else "confirmed at its ssh-agent, as an admin says"
             say_below(f"signs by {key.fingerprint} {ssh_key.comment}, {how}")
+    names = {member.id: member.name for member in team.members}
     for machine in team.machines:
         day = time.strftime("%Y-%m-%d", time.gmtime(machine.revoked or machine.since))
-        say(f"{machine.name}  machine  {'revoked' if machine.revoked else 'since'} {day}")
+        of_whom = f"  of {names[machine.owner]}" if machine.owner in names else ""
+        state = "revoked" if machine.revoked else "since"
+        say(f"{machine.name}  machine  {state} {day}{of_whom}")
+    if team.owner in names:
+        say(f"the server's own machine  of {names[team.owner]}")
 
 
 def _attached(desk: Mapping[str, object], member: Member) -> str:
@@ -239,6 +246,22 @@ def _changed(with_change: Callable[[Team], Team]) -> None:
     change(folder, authority, with_change)
 
 
+def _group(arguments: argparse.Namespace) -> None:
+    name, people = arguments.group.removeprefix("@"), tuple(arguments.person)
+    _changed(partial(edit_team.with_group, name=name, people=people))
+    if people:
+        say(f"@{name} is {', '.join(people)} from now on.")
+    else:
+        say(f"The group @{name} has ended.")
+
+
+def _owner(arguments: argparse.Namespace) -> None:
+    person, machine = arguments.person, arguments.machine or ""
+    _changed(partial(edit_team.with_owner, name=person, machine=machine))
+    what = f"The machine {machine}" if machine else "The server's own machine"
+    say(f"{what} is {person}'s: where a rule has not_self, {person} allows nothing asked there.")
+
+
 def _revoke(arguments: argparse.Namespace) -> None:
     name, device, now = arguments.name, arguments.device, int(time.time())
     if arguments.machine:
@@ -260,6 +283,8 @@ team = actions(
         "join": join_desk,
         "list": _list,
         "revoke": _revoke,
+        "group": _group,
+        "owner": _owner,
         "names": _names,
         "servers": use_servers,
         "push": _push,

@@ -249,6 +249,7 @@ class Teller:
                 "name": reason.name,
                 "note": reason.note,
             },
+            **_votes(card),
             "asked_at": self.at(card.asked_at),
             "wait_until": self.at(card.wait_until),
             **self.claim(card.number),
@@ -340,6 +341,21 @@ class Teller:
             "text": entry.text,
             "alarm": entry.alarm,
         }
+
+
+def _votes(card: Card) -> dict[str, Value]:
+    """Tell who must allow a card, and who has; nothing where one yes is enough."""
+    if card.ballot is None:
+        return {}
+    waits, ballot = card.ballot.standing, card.ballot
+    return {
+        "votes": {
+            "yes": [vote.by.name for vote in ballot.votes],
+            "needed": waits.needed,
+            "waits_for": [voter.name for voter in waits.people],
+            "words": waits.why,
+        }
+    }
 
 
 def _call(event: Event) -> dict[str, Value]:

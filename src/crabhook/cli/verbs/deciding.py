@@ -12,7 +12,7 @@ from dataclasses import field
 from functools import partial
 from itertools import takewhile
 
-from crabhook.cli.commands import CHANGED, DONE, FAILED, NOT_ALLOWED, TOO_LATE, Subcommand
+from crabhook.cli.commands import CHANGED, COUNTED, DONE, FAILED, NOT_ALLOWED, TOO_LATE, Subcommand
 from crabhook.cli.team.asking import opening_keys
 from crabhook.cli.terminal import ask
 from crabhook.cli.verbs.attached import (
@@ -58,7 +58,13 @@ CODES: Mapping[type[commands.Outcome], int] = {
     commands.Refused: FAILED,
     commands.NotAllowed: NOT_ALLOWED,
 }
-RESULTS = {DONE: "done", TOO_LATE: "too-late", CHANGED: "changed", NOT_ALLOWED: "not-allowed"}
+RESULTS = {
+    DONE: "done",
+    COUNTED: "counted",
+    TOO_LATE: "too-late",
+    CHANGED: "changed",
+    NOT_ALLOWED: "not-allowed",
+}
 """The codes as `--json` names them; any other is "refused"."""
 
 
@@ -173,6 +179,8 @@ async def decide(wish: Wish, number: int, here: Attached) -> CardResult:
             return CardResult(number, f"{words}: decide it at a desk", FAILED)
     outcome = await here.submit(commands.Decide(card.number, card.revision, decision))
     card, code = here.replica.card(number) or card, CODES[type(outcome)]
+    if isinstance(outcome, commands.Done) and card.ballot and card.state is State.WAITING:
+        return _told(card, f"#{number}: {card.ballot.standing.why}", COUNTED, here)
     if isinstance(outcome, commands.Done):
         return _told(card, f"#{number} {decision.verdict.done}", code, here)
     words = f"#{number}: {outcome.why}"

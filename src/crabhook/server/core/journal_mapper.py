@@ -18,6 +18,8 @@ from crabhook.broker.cards import named
 from crabhook.broker.messages import (
     Conflict,
     Effect,
+    Escalated,
+    FirstClaim,
     NoteToldOf,
     Outcome,
     Refusal,
@@ -28,6 +30,8 @@ from crabhook.broker.messages import (
     RestoredDecision,
     RestoredRequest,
     Show,
+    Voted,
+    VotesVoid,
 )
 from crabhook.broker.pending import NO_CONNECTION
 from crabhook.datatypes import Bounded
@@ -39,9 +43,8 @@ from crabhook.model.event import Event
 from crabhook.model.jsontext import compact
 from crabhook.model.order import Order, Standing
 from crabhook.model.proof import CallProof
-from crabhook.model.session import KeptNote
 from crabhook.platforms.interface import Platform
-from crabhook.server.core.persisted_orders import kept, taken_up
+from crabhook.server.core.persisted_orders import Steering, kept, taken_up
 from crabhook.store import entries
 from crabhook.store.actors import decided_read, decided_text
 from crabhook.store.change import (
@@ -66,6 +69,8 @@ _TOLD_KEPT = 4096  # answers; enough for the slowest receipt
 _GONE, _TIME_UP = "the hook had gone", "its time was up"
 _NOT_TAKEN = "the hook did not take it"
 _NOT_BACK = "no receipt came before the server was started again, and the hook did not come back"
+
+_NO_STEERING = Steering()
 
 _Replies = Mapping[str, Resolve]
 
@@ -92,18 +97,17 @@ class JournalMapper:
     def __init__(self, wall: Callable[[], float], secret_of: Callable[[str], str]) -> None:
         self._wall, self._secret_of = wall, secret_of
         self._fates: Bounded[str, _Fate] = Bounded(_TOLD_KEPT)
-        self._steering: tuple[object, ...] = ((), (), ())
+        self._steering: tuple[object, ...] = ((), (), (), {})
 
     def changes(
         self,
         fact: messages.Fact,
         effects: Sequence[Effect],
-        halts: Sequence[Standing] = (),
-        notes: Sequence[KeptNote] = (),
+        steering: Steering = _NO_STEERING,
     ) -> list[Change]:
         """Return the changes to record for a fact, before its effects are carried out.
 
-        `halts` are the halts in force after it, `notes` the notes without a receipt.
+        `steering`: what stands after it.
         """
         replies = {effect.request_id: effect for effect in effects if isinstance(effect, Resolve)}
         made: list[Change] = []
@@ -117,7 +121,7 @@ class JournalMapper:
                 made.append(self._end(card, replies, _proof_for(card, fact)))
         if isinstance(fact, messages.Arrived) and fact.request.id in replies:
             made += self._at_once(fact.request, replies[fact.request.id], effects)
-        proof = fact.proof if isinstance(fact, _OPERATORS) else None
+        proof = _proof_beside(fact, effects)
         for entry in self._told(fact, effects, self._wall()):
             made.append(happened(replace(entry, proof=proof) if proof else entry))
             proof = None  # the first record of what a command did has it
@@ -125,12 +129,14 @@ class JournalMapper:
             self._take_up(fact.decided)
         if isinstance(fact, messages.Delivered):
             made += self._delivered(fact)
+        halts, notes, ballots = steering.halts, steering.notes, steering.ballots
         heard = tuple(halt.heard for halt in halts)  # which no order is compared by
-        if (steering := (tuple(halts), heard, tuple(notes))) != self._steering:
-            self._steering = steering
+        facts = {number: ballot.facts for number, ballot in ballots.items()}
+        if (stands := (halts, heard, notes, facts)) != self._steering:
+            self._steering = stands
             wall = self._wall()
-            stops = entries.stops(halts, len(notes), wall)
-            made.append(halted(kept(halts, notes, fact.now, wall), stops))
+            stops = entries.stops(halts, len(notes), wall, ballots=len(ballots))
+            made.append(halted(kept(steering, fact.now, wall), stops))
         return made
 
     def _told(self, fact: messages.Fact, effects: Sequence[Effect], wall: float) -> Iterator[Entry]:
@@ -141,6 +147,8 @@ class JournalMapper:
                     yield entries.conflict(effect, wall)
                 case NoteToldOf():
                     yield entries.note(effect, wall)
+                case Voted() | VotesVoid() | FirstClaim() | Escalated():
+                    yield entries.of_ballot(effect, wall, fact.now)
                 case Outcome(fate=fate) if fate is not CallOutcome.AS_ALLOWED:
                     yield entries.outcome(effect, wall)
                 case Refuse(refusal=refusal) if refusal in _NO_ROOM:
@@ -198,7 +206,13 @@ class JournalMapper:
         assert card.decided is not None  # noqa: S101 - what ended otherwise says why
         waited = card.ended_at - card.asked_at
         entry = entries.decided(
-            first.event, card.decided, wall, legs=legs, waited=waited, card=card.number
+            first.event,
+            card.decided,
+            wall,
+            legs=legs,
+            waited=waited,
+            card=card.number,
+            ballot=card.ballot,
         )
         entry = replace(entry, proof=proof)
         answered = [leg for leg in card.requests if leg.id in replies]
@@ -251,6 +265,15 @@ class JournalMapper:
 def _proof_for(card: Card, fact: messages.Fact) -> CallProof | None:
     """Return what a passkey signed to decide this card, if the fact is that decision."""
     if isinstance(fact, messages.Answered) and fact.number == card.number:
+        return fact.proof
+    return None
+
+
+def _proof_beside(fact: messages.Fact, effects: Sequence[Effect]) -> CallProof | None:
+    """Return what opened a command that ended no card: a yes that is not enough yet is one."""
+    if isinstance(fact, _OPERATORS):
+        return fact.proof
+    if isinstance(fact, messages.Answered) and any(isinstance(effect, Voted) for effect in effects):
         return fact.proof
     return None
 
@@ -338,7 +361,7 @@ def restored(
     recovered: Recovered, platforms: Mapping[str, Platform], now: float, wall: float
 ) -> Restored:
     """Return the store's content as a fact for the broker."""
-    halts, notes = taken_up(recovered.halts, now, wall)
+    steering = taken_up(recovered.halts, now, wall)
     return Restored(
         waiting=tuple(
             RestoredRequest(
@@ -364,8 +387,9 @@ def restored(
         ),
         last_number=recovered.last_card,
         now=now,
-        halts=halts,
-        notes=notes,
+        halts=steering.halts,
+        notes=steering.notes,
+        ballots=steering.ballots,
     )
 
 

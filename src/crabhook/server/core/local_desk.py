@@ -8,7 +8,7 @@ from hashlib import blake2b
 from typing import Any, TypeAlias
 
 from crabhook.broker.cards import StaleError, TooLateError
-from crabhook.broker.messages import Answered, Commanded, Fact, RuleAdded, Rulings
+from crabhook.broker.messages import Answered, Commanded, Fact, LookedAt, RuleAdded, Rulings
 from crabhook.broker.orders import against
 from crabhook.desk.commands import (
     Ask,
@@ -156,11 +156,17 @@ class LocalDesk:
             settle(earlier.outcome)
 
     def _carry_out(self, command: Command, settle: Settle, proof: CallProof | None) -> None:
+        if (reads := _READS.get(type(command))) is not None:
+            work = partial(reads, self, command, settle)
+        else:
+            does = _DOES.get(type(command), LocalDesk._pass_on)
+            work = partial(does, self, command, settle, proof)
+        self._attempt(command, settle, work)
+
+    def _attempt(self, command: Command, settle: Settle, work: Callable[[], None]) -> None:
+        """Do a command's work, or settle it with the reason why it cannot be done."""
         try:
-            if (reads := _READS.get(type(command))) is not None:
-                reads(self, command, settle)
-            else:
-                _DOES.get(type(command), LocalDesk._pass_on)(self, command, settle, proof)
+            work()
         except CrabhookError as error:
             outcome = self._outcome(error, command)
         except Exception:  # noqa: BLE001 - no exception crosses the desk's door
@@ -191,16 +197,37 @@ class LocalDesk:
 
     def _decide(self, command: Decide, settle: Settle, proof: CallProof | None) -> None:
         number, decision = command.card, command.decision
-        rulings, risk = self._changes.said(number, decision)
+        broker = self._runner.broker
+        meant = broker.meant(number, decision)
+        if meant is decision or not broker.changed(number, decision):
+            self._answer(command, settle, proof, *self._changes.said(number, decision))
+            return
+
+        # A yes to a call as somebody else has changed it: what do the rules say of that now?
+        def judged(rulings: Rulings, risk: Risk) -> None:
+            answer = partial(self._answer, command, settle, proof, rulings, risk)
+            self._runner.do(partial(self._attempt, command, settle, answer))
+
+        self._changes.ask(number, meant, judged)
+
+    def _answer(
+        self,
+        command: Decide,
+        settle: Settle,
+        proof: CallProof | None,
+        rulings: Rulings,
+        risk: Risk | None,
+    ) -> None:
         fact = Answered(
-            number,
-            decision,
+            command.card,
+            command.decision,
             self._by,
             self._runner.now(),
             rulings=rulings,
             seen=command.seen,
             risk=risk,
             proof=proof,
+            electorate=self._runner.electorate_of(command.card),
         )
         self._handle(fact, settle)
 
@@ -251,6 +278,8 @@ class LocalDesk:
         claims, now = self._runner.claims, self._runner.now()
         if command.verdict is None:
             claims.take(self._by, command.card if waits else 0, now)
+            if waits and card and card.ballot and isinstance(self._by, Operator):
+                self._runner.take(LookedAt(command.card, self._by, now))
         elif waits:
             claims.hold(self._by, command.card, command.verdict, command.due, now)
         else:

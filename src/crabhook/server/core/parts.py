@@ -12,6 +12,7 @@ from typing import Protocol, TypeAlias
 from crabhook.broker.messages import Refusal
 from crabhook.broker.pending import LIMITS, Limits
 from crabhook.datatypes import frozen
+from crabhook.model.ballot import NOBODY_VOTES, Electorate
 from crabhook.model.decision import Decided
 from crabhook.model.event import Event
 from crabhook.platforms.interface import Platform
@@ -145,9 +146,15 @@ def _unheard() -> None:
     pass
 
 
+def _no_electorate(_event: Event) -> Electorate:
+    return NOBODY_VOTES
+
+
 @frozen
 class Parts:
     """What a runner is made of; all but `platforms` may be left out.
+
+    `electorate` returns who may decide a card about an event, as the team is now.
 
     `offers` is what rules are offered from, `standing` keeps standing orders for the next server.
     `silent` returns how many listeners do not answer. `witness` hears of every fact, `decided` of
@@ -169,3 +176,4 @@ class Parts:
     decided: Sequence[HearDecided] = ()
     writer_ended: Callable[[], object] = _unheard
     exporter: Export | None = None
+    electorate: Callable[[Event], Electorate] = _no_electorate

@@ -1,23 +1,27 @@
-"""Operators' stops, notes and standing orders in the store, for the next server.
+"""Operators' stops, notes, votes and standing orders in the store, for the next server.
 
-Stops, and notes without a receipt, are rows of the store. A row has a key and a text. A stop's key
-is the session's id and its text the reason; every other key is JSON, so that an older server takes
-it for the stop of an unknown session.
+Stops, notes without a receipt, and ballots of waiting cards are rows of the store. A row has a key
+and a text. A stop's key is the session's id and its text the reason; every other key is JSON, so
+that an older server takes it for the stop of an unknown session.
 """
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import field
 from time import time
 from typing import TYPE_CHECKING
 
+from crabhook.datatypes import frozen
 from crabhook.model.actor import UNKNOWN, OrderKind
+from crabhook.model.ballot import Ballot
 from crabhook.model.errors import CrabhookError
 from crabhook.model.jsontext import Value, compact, parse_object
 from crabhook.model.order import Order, Standing
 from crabhook.model.session import KeptNote, Note
 from crabhook.model.wording import who
 from crabhook.store.actors import actor_data, actor_in
+from crabhook.store.ballots import ballot_in, ballot_text
 from crabhook.store.change import Change, Halt
 from crabhook.store.record import ORDERS
 
@@ -31,15 +35,30 @@ _SAME = 0.5  # seconds by which an order's end may differ between two clock read
 _TEXTS = ("platform", "session", "agent", "text", "call")
 
 
-def kept(
-    halts: Iterable[Standing], notes: Iterable[KeptNote], now: float, wall: float
-) -> tuple[Halt, ...]:
-    """Return the rows of stops and notes; times are on the broker's clock, and wall seconds."""
+@frozen
+class Steering:
+    """What operators have given and the next server takes up.
+
+    `halts` are stops that stand, `notes` those without a receipt, `ballots` those of waiting cards.
+    """
+
+    halts: tuple[Standing, ...] = ()
+    notes: tuple[KeptNote, ...] = ()
+    ballots: Mapping[int, Ballot] = field(default_factory=dict)
+
+
+def kept(steering: Steering, now: float, wall: float) -> tuple[Halt, ...]:
+    """Return the rows to store; times are on the broker's clock, and wall seconds."""
+    halts, notes = steering.halts, steering.notes
     stops = (Halt(_stop_key(halt, wall - now), halt.words) for halt in halts)
     kept_notes = (
         Halt(compact({"note": note.note.id}), _note_text(note, wall - now)) for note in notes
     )
-    return (*stops, *kept_notes)
+    ballots = (
+        Halt(compact({"ballot": number}), ballot_text(ballot, wall - now))
+        for number, ballot in steering.ballots.items()
+    )
+    return (*stops, *kept_notes, *ballots)
 
 
 def _stop_key(order: Standing, ahead: float) -> str:
@@ -57,21 +76,24 @@ def _note_text(kept: KeptNote, ahead: float) -> str:
     return compact(content | {"at": note.at + ahead, "request": kept.request_id})
 
 
-def taken_up(
-    rows: Iterable[Halt], now: float, wall: float
-) -> tuple[tuple[Standing, ...], tuple[KeptNote, ...]]:
-    """Return the stops and the notes in rows; no time is later than `now`."""
-    halts, notes = list[Standing](), list[KeptNote]()
+def taken_up(rows: Iterable[Halt], now: float, wall: float) -> Steering:
+    """Return what the rows hold; no time is later than `now`."""
+    halts, notes, ballots = list[Standing](), list[KeptNote](), dict[int, Ballot]()
     for row in rows:
         key = _key(row.session)
         if "note" in key:
             notes += _notes(key["note"], row.why, now, wall)
             continue
+        if "ballot" in key:
+            with suppress(CrabhookError, ValueError, TypeError, KeyError):
+                ballots[int(str(key["ballot"]))] = ballot_in(row.why, now, wall)
+            continue
         session, agent = str(key.get("session", row.session)), str(key.get("agent", ""))
         machine = str(key["machine"]) if "machine" in key else None
         about = Order(OrderKind.HALT, "", session, words=row.why, agent=agent, machine=machine)
         halts.append(Standing.of(about, 0, UNKNOWN, _heard_at(key.get("heard"), now, wall)))
-    return tuple(halts), tuple(sorted(notes, key=lambda kept: kept.note.id))
+    ordered = tuple(sorted(notes, key=lambda kept: kept.note.id))
+    return Steering(tuple(halts), ordered, ballots)
 
 
 def _heard_at(stored: Value, now: float, wall: float) -> float:

@@ -22,6 +22,7 @@ from crabhook.broker.messages import (
     Closing,
     Delivered,
     Effect,
+    ElectoratesChanged,
     Fact,
     FeedLine,
     Left,
@@ -49,6 +50,7 @@ from crabhook.desk.updates import (
     Snapshot,
     TroublesChanged,
 )
+from crabhook.model.ballot import NOBODY_VOTES, Ballot, Electorate
 from crabhook.model.card import UNTOLD, Request, Risk
 from crabhook.model.errors import CrabhookError
 from crabhook.model.event import Event
@@ -60,6 +62,7 @@ from crabhook.server.core.history import MemoryHistory, RecordHistory
 from crabhook.server.core.journal_mapper import JournalMapper, restored
 from crabhook.server.core.parts import ALONE, Elsewhere, Parts
 from crabhook.server.core.pending_call import PendingCall, Receipts, RefusedError, is_here
+from crabhook.server.core.persisted_orders import Steering
 from crabhook.server.core.transcripts import Summaries
 from crabhook.store import entries
 from crabhook.store.change import Change, happened
@@ -114,6 +117,7 @@ class Runner:
         self._platforms, self._faults = parts.platforms, parts.faults
         self._standing, self.sharing = parts.standing, parts.sharing
         self._decided, self._on_writer_ended = parts.decided, parts.writer_ended
+        self._electorate = parts.electorate
         self.writer_ended: WriterEndedError | None = None
         self.closed = self._stopped = self.handed_over = False
         # Facts, in turn.
@@ -378,6 +382,7 @@ class Runner:
         orders = (*fact.halts, *self._standing.taken_up(fact.now))
         fact = replace(fact, waiting=(*first, *fact.waiting[JUDGED:]), halts=orders)
         self.handle(fact)
+        self.look_at_electorates()
         for decided in fact.decided:
             if decided.delivered is None:
                 self._receipts.expect(decided.request.id, decided.request.secret, COME_BACK_WITHIN)
@@ -386,6 +391,31 @@ class Runner:
         event = waiting.request.event
         ruling = await self.rules.judge(event, long=True)
         return replace(waiting, ruling=ruling, risk=await self.rules.risk(event, long=True))
+
+    def electorate_of(self, number: int) -> Electorate:
+        """Return who may decide a card now, where a rule says who must allow it."""
+        card = self.broker.card(number)
+        if card is None or card.ballot is None:
+            return NOBODY_VOTES
+        return self._electorate(card.event)
+
+    def look_at_electorates(self) -> None:
+        """Take in who may decide the cards with votes, as the team is now."""
+        changed = {
+            number: electorate
+            for number, ballot in self.broker.ballots().items()
+            if (electorate := self.electorate_of(number)) != ballot.electorate
+        }
+        if changed:
+            self.handle(ElectoratesChanged(changed, self.now()))
+
+    def with_electorates(self, ballots: Mapping[int, Ballot]) -> Mapping[int, Ballot]:
+        """Return another server's ballots with who may decide their cards, as the team is now."""
+        return {
+            number: replace(ballot, electorate=self._electorate(card.event))
+            for number, ballot in ballots.items()
+            if (card := self.broker.card(number)) is not None
+        }
 
     async def keep_record(self) -> None:
         """Maintain the record once a second, and look for faults, until cancelled."""
@@ -399,6 +429,7 @@ class Runner:
                 await asyncio.to_thread(self.recorder.anchor)
                 self._announce_trouble(self.recorder)
                 self._refuse_stalled()
+            self.look_at_electorates()
             self.look_at_troubles()
 
     def _announce_trouble(self, recorder: Recorder) -> None:
@@ -417,7 +448,8 @@ class Runner:
             self._remembered.on_fact(fact, effects)
             return RECORDED
         broker = self.broker
-        changes = self._bookkeeper.changes(fact, effects, broker.halts(), broker.notes())
+        steering = Steering(broker.halts(), broker.notes(), broker.ballots())
+        changes = self._bookkeeper.changes(fact, effects, steering)
         changes += self._standing.changes(broker.orders(), fact.now)
         return self._record(*changes) if changes or self.writer_ended else RECORDED
 
@@ -499,8 +531,18 @@ class Runner:
         pending = PendingCall(self.left, request, next(self._attempts))
         self._pending[request.id, pending.attempt] = pending
         warnings = self.rules.warnings(request.event) if is_here(request) else ()
-        asked = (request, ruling, pending.attempt, self.now())
-        self.handle(Arrived(*asked, warnings=warnings, risk=risk, files=files))
+        who = self._electorate(request.event) if ruling and ruling.terms else NOBODY_VOTES
+        arrived = Arrived(
+            request,
+            ruling,
+            pending.attempt,
+            self.now(),
+            warnings=warnings,
+            risk=risk,
+            files=files,
+            electorate=who,
+        )
+        self.handle(arrived)
         self.after(pending.await_record())
         if self.recorder is not None:
             self._summaries.on_request(request)

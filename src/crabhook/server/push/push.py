@@ -400,4 +400,4 @@ def addressee(key: ServerKey, phone: Subscription, now: float) -> message.Addres
 def _may_decide(principals: dict[str, Principal], person: str, card: Card) -> bool:
     principal = principals[person]
     within = principal.scope.everything or principal.scope.takes_in(target_of(card))
-    return within and principal.role.includes(Role.DECIDER)
+    return within and principal.role.includes(Role.DECIDER) and card.needs(person)

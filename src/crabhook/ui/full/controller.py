@@ -115,7 +115,7 @@ class Controller:
 
     def _on_card(self, card: Card) -> None:
         screen = self._screen
-        screen.watch.news(card)
+        screen.watch.news(card, needed=screen.desk.is_needed(card))
         screen.say(screen.answers.news(card))
         screen.say(screen.marks.news(card))
         selected = screen.card is not None and screen.card.number == card.number

@@ -187,6 +187,8 @@ def _facts(document: CardDocument, now: float) -> Iterator[Row]:
     yield from (Row("  ALARM: ", alarm) for alarm in card.alarms)
     if card.state is State.WAITING:
         yield from (Row("  limit: ", limit) for limit in document.reason.limits)
+        if votes := document.reason.votes:
+            yield Row("  votes: ", votes)
         if because := document.reason.because.in_full:
             yield Row("  here because: ", because)
         yield Row(f"  time left: {countdown(card.wait_until - now)}")

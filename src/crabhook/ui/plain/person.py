@@ -230,6 +230,8 @@ class PersonFormat(Format):
         if card.state is State.WAITING:
             yield from [Row(f"  {RESTORED}")] if reason.restored else ()
             yield from (Row("  limit: ", limit) for limit in reason.limits)
+            if reason.votes:
+                yield Row("  votes: ", reason.votes)
             if held := sentence.held_elsewhere(card, self._desk, covered):
                 yield Row(f"  {held}")
             if lookers := self._lookers(card.number):

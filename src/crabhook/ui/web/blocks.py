@@ -393,6 +393,7 @@ def reason(each: CardReason, pen: Pen) -> Html:
             el("p", why, class_="noted" if because.of_rules else "words") if why else NOTHING,
             paragraph(RESTORED, "noted") if each.restored else NOTHING,
             *(paragraph(pen.words(limit), "noted") for limit in each.limits),
+            paragraph(pen.words(each.votes), "noted votes") if each.votes else NOTHING,
         )
     )
 

@@ -23,7 +23,7 @@ from crabhook.server.core import runner as module
 from crabhook.server.core.history import read_page
 from crabhook.server.core.intake import Intake
 from crabhook.server.core.pending_call import RefusedError
-from crabhook.server.core.persisted_orders import kept, taken_up
+from crabhook.server.core.persisted_orders import Steering, kept, taken_up
 from crabhook.server.core.rules_in_force import RulesInForce
 from crabhook.server.core.runner import Runner
 from crabhook.store.interface import Query
@@ -351,10 +351,12 @@ def test_a_session_of_any_name_that_was_stopped_is_the_one_that_is_stopped_again
     session: str,
 ) -> None:
     halt = Standing(OrderKind.HALT, session=session, words="why", id=0, by=UNKNOWN)
-    assert taken_up(kept([halt], [], 0.0, 0.0), 0.0, 0.0) == ((halt,), ())
+    stopped = Steering((halt,))
+    assert taken_up(kept(stopped, 0.0, 0.0), 0.0, 0.0) == stopped
     for machine in ("build1", ""):
         of_one = replace(halt, machine=machine)
-        assert taken_up(kept([of_one], [], 0.0, 0.0), 0.0, 0.0) == ((of_one,), ())
+        stopped = Steering((of_one,))
+        assert taken_up(kept(stopped, 0.0, 0.0), 0.0, 0.0) == stopped
 
 
 async def later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, days: float) -> Runner:

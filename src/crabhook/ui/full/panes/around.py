@@ -76,6 +76,8 @@ def reason_lines(reason: CardReason, sheet: Sheet) -> list[Line]:
     lines: list[Line] = [[(style, row)] for row in rows] if because else []
     lines += [[("noted", RESTORED)]] if reason.restored else []
     lines += [[("noted", in_words(sheet.spell)(limit))] for limit in reason.limits]
+    votes = in_words(sheet.spell)(reason.votes)
+    lines += [[("noted", row)] for row in wrapped(votes, sheet.columns, str, words=True) if votes]
     return [clip_line(line, sheet.columns) for line in lines]
 
 
@@ -84,6 +86,7 @@ def around_rows(document: CardDocument, sheet: Sheet) -> Iterator[Line]:
     reason, context = document.reason, document.context
     parts = [("why it is here", reason.because.in_full)]
     parts += [("what a hook cannot do here", limit) for limit in reason.limits]
+    parts += [("who must allow it", reason.votes)]
     parts += [(context.whose, context.words), ("the user asked", context.prompt)]
     for title, words in parts:
         if words:

@@ -1,0 +1,103 @@
+"""Two people must allow a call: real server, real hook, real verbs, and a kill between two votes."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import tempfile
+import time
+from contextlib import suppress
+from pathlib import Path
+from subprocess import TimeoutExpired
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crabhook.model.actor import Role
+from crabhook.team.edit_team import with_group
+from tests.integration.test_verbs import DONE, Machine
+from tests.support.team import PASSPHRASE, founded
+from tests.support.web_house import free_port
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+pytestmark = [pytest.mark.process, pytest.mark.thorough, pytest.mark.timeout(240)]
+COUNTED, FAILED = 6, 1
+RULES = """[[rule]]
+verdict = "ask-operator"
+match = "Bash(terraform apply *)"
+need = 2
+of = "@leads"
+note = "production"
+"""
+
+
+class House(Machine):
+    """A server with a team of three, each with a home of their own."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.homes = {name: Machine(folder / name) for name in ("ann", "bob", "cat")}
+        self.desks = f"127.0.0.1:{free_port()}"
+        for home in self.homes.values():
+            home.folder.mkdir()
+
+    def begin(self) -> None:
+        rules = self.folder / ".config/crabhook/rules.toml"
+        rules.parent.mkdir(parents=True)
+        rules.write_text(RULES)
+        self.team = founded(self.folder / ".local/state/crabhook/team", time.time())
+        self.up()
+        for name, home in self.homes.items():
+            config = home.folder / ".config/crabhook"
+            self.team.seat(config, name, self.desks, Role.DECIDER)
+        self.team.change(lambda team: with_group(team, "leads", ("ann", "bob")))
+
+    def up(self) -> None:
+        started = self.run("up", "--alone", "600", "--operators", self.desks)
+        assert started.returncode == DONE, started.stderr
+        self.pid = json.loads(self.run("status", "--json").stdout)["pid"]
+
+    def says(self, name: str, *words: str) -> tuple[int, str]:
+        return self.homes[name].typed(*words, passphrase=PASSPHRASE)
+
+
+@pytest.fixture
+def house() -> Iterator[House]:
+    folder = Path(tempfile.mkdtemp(prefix="crabhook-quorum-", dir="/tmp"))
+    here = House(folder)
+    try:
+        here.begin()
+        yield here
+    finally:
+        with suppress(TimeoutExpired):
+            here.run("down", "--yes")
+        shutil.rmtree(folder)
+
+
+def test_two_people_allow_a_call_and_a_kill_between_loses_no_vote(house: House) -> None:
+    explained = house.run("rules", "explain", "terraform apply x")
+    waits = "0 of 2 said yes. It waits for @leads: ann and bob."
+    assert waits in explained.stdout, explained.stderr
+    asked = house.ask("terraform apply x", "t1")
+    (card,) = house.homes["cat"].pending()
+    code, words = house.says("cat", "allow", "1")
+    assert code == FAILED
+    assert "you are none of them" in words
+    code, words = house.says("ann", "allow", "1")
+    assert (code, card["number"]) == (COUNTED, 1), words
+    assert "1 of 2 said yes: ann. It waits for @leads: bob." in words
+    assert house.says("ann", "allow", "1")[0] == FAILED, "nobody says yes twice"
+    os.kill(house.pid, signal.SIGKILL)
+    house.up()
+    code, words = house.says("bob", "allow", "1")
+    assert code == DONE, words
+    reply = asked.finish().output
+    assert reply["hookSpecificOutput"]["permissionDecision"] == "allow"
+    told = [json.loads(line) for line in house.run("log", "export").stdout.splitlines()]
+    kinds = [each["kind"] for each in told if each["kind"] in ("voted", "decided")]
+    assert kinds == ["voted", "decided"]
+    assert house.run("log", "verify").returncode == DONE
