@@ -84,6 +84,7 @@ def _plain(member: "Member", phone: "Subscription") -> dict[str, object]:
         "since": phone.since,
         "accepted": phone.accepted,
         "shown": phone.shown,
+        "seen": phone.seen,
         "trouble": phone.trouble,
     }
 
@@ -101,7 +102,8 @@ def _named(member: "Member", phone: "Subscription") -> str:
 def _history(phone: "Subscription") -> list[str]:
     called = f"last called {_time(phone.accepted)}" if phone.accepted else "never called"
     shown = f"last shown {_time(phone.shown)}" if phone.shown else "never reported as shown"
-    return [f"since {_time(phone.since)}", called, shown, *filter(None, [phone.trouble])]
+    seen = f"last at its page {_time(phone.seen)}" if phone.seen else ""
+    return [f"since {_time(phone.since)}", *filter(None, [seen, called, shown, phone.trouble])]
 
 
 def _time(seconds: int) -> str:

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from enum import StrEnum
 from http import HTTPStatus
 from typing import NamedTuple
+from urllib.request import getproxies_environment, proxy_bypass
 
 from aiohttp import ClientError, ClientSession, ClientTimeout, DummyCookieJar
 from yarl import URL
@@ -96,7 +97,9 @@ class Carrier:
         try:
             async with (
                 self._room,
-                self._session.post(url, data=body, headers=headers, allow_redirects=False) as reply,
+                self._session.post(
+                    url, data=body, headers=headers, allow_redirects=False, proxy=proxy_for(url)
+                ) as reply,
             ):
                 words = (await reply.content.read(_SHORT)).decode("utf-8", "replace")
                 return answer_of(reply.status, reply.headers.get("Retry-After", ""), words)
@@ -104,6 +107,18 @@ class Carrier:
             return ServiceAnswer(Fate.LATER, f"it did not answer in {WITHIN:g} s")
         except (ClientError, OSError, ValueError) as error:
             return ServiceAnswer(Fate.LATER, f"no way to it: {error}"[:_SHORT])
+
+
+def proxy_for(url: URL) -> str | None:
+    """Return the proxy that the environment names for an address, if any.
+
+    `HTTPS_PROXY` and `NO_PROXY` alone count: by TLS a proxy is a tunnel, which learns the service's
+    name and nothing else. What has no TLS is a port of this machine.
+    """
+    proxy = getproxies_environment().get("https")
+    if not proxy or url.scheme != "https" or not url.host or proxy_bypass(url.host):
+        return None
+    return proxy
 
 
 def answer_of(status: int, retry_after: str = "", words: str = "") -> ServiceAnswer:

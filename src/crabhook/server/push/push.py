@@ -41,6 +41,7 @@ VISIBLE_FOR = 25.0  # seconds that a page counts as looked at after its last hea
 AT_TERMINAL_FOR = (
     300.0  # seconds that a terminal counts as looked at after its person did something
 )
+SEEN_EVERY = 60  # seconds at least between two times that are kept of a look at a page
 QUIETLY_APART = 5.0  # seconds at least between two quiet messages to a phone
 FIRST_REST, LONGEST_REST = 5.0, 60.0  # seconds to wait for a service in trouble
 TOKEN_FOR = 24 * 3600  # seconds that a message's token counts
@@ -172,6 +173,20 @@ class Push:
             if subscription.passkey == of.passkey:
                 # The page shows what waits, and takes the notification away.
                 self._states[subscription.id] = _PhoneState()
+                self._note_seen(subscription)
+
+    def _note_seen(self, subscription: Subscription) -> None:
+        """Keep that a phone's passkey looks at a page; no more often than a file should change."""
+        if (now := int(time())) - subscription.seen >= SEEN_EVERY:
+            self._kept.note(subscription.id, seen=now)
+            self._news.set()
+
+    def device(self, phone: Subscription | GoneSubscription) -> str:
+        """Return what the device is called that the phone's passkey was made on; "" if unknown."""
+        team = self._team()
+        members = team.members if isinstance(team, Team) else ()
+        keys = (key for member in members if member.id == phone.person for key in member.passkeys)
+        return next((key.name for key in keys if key.id == phone.passkey), "")
 
     def reported(self, token: str) -> bool:
         """Take a worker's report that a message was shown; False for a token that is not ours."""

@@ -37,8 +37,8 @@ class Subscription:
     """A browser that takes messages for a person; times are seconds since 1970, 0 for never.
 
     `page` is the origin of the page that it shows. `accepted`: when its push service last took a
-    message. `shown`: when it last reported one as shown, which not every phone can. `trouble`: what
-    went wrong the last time.
+    message. `shown`: when it last reported one as shown, which not every phone can. `seen`: when
+    its passkey last looked at a page, to the minute. `trouble`: what went wrong the last time.
     """
 
     id: str
@@ -51,6 +51,7 @@ class Subscription:
     since: int
     accepted: int = 0
     shown: int = 0
+    seen: int = 0
     trouble: str = ""
 
     def __repr__(self) -> str:

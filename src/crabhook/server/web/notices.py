@@ -21,8 +21,13 @@ class Notices:
     async def told(self, visit: Visit) -> web.StreamResponse:
         """Send the key to subscribe with, and the person's devices that are called."""
         person = visit.session.operator
-        phones = [_phone(phone, visit.session.passkey) for phone in self._push.phones(person)]
-        return self._pages.answer(HTTPStatus.OK, {"key": self._push.public_key, "phones": phones})
+        phones = [self._phone(phone, visit) for phone in self._push.phones(person)]
+        gone = [
+            {"device": self._push.device(lost), "service": lost.service, "at": lost.at}
+            for lost in self._push.gone(person)
+        ]
+        told = {"key": self._push.public_key, "phones": phones, "gone": gone}
+        return self._pages.answer(HTTPStatus.OK, told)
 
     async def subscribe(self, visit: Visit) -> web.StreamResponse:
         """Call this device from now on."""
@@ -34,7 +39,7 @@ class Notices:
             )
         except CrabhookError as error:
             return self._pages.answer(HTTPStatus.UNPROCESSABLE_ENTITY, {"why": str(error)})
-        return self._pages.answer(HTTPStatus.OK, {"phone": _phone(made, session.passkey)})
+        return self._pages.answer(HTTPStatus.OK, {"phone": self._phone(made, visit)})
 
     async def forget(self, visit: Visit) -> web.StreamResponse:
         """Call this device no more."""
@@ -46,7 +51,7 @@ class Notices:
         """Send a notification that only tries the way to the person's devices."""
         answers = await self._push.test(visit.session.operator)
         sent = [
-            {**_phone(phone, visit.session.passkey), "answer": answer.fate.value, "why": answer.why}
+            {**self._phone(phone, visit), "answer": answer.fate.value, "why": answer.why}
             for phone, answer in answers
         ]
         return self._pages.answer(HTTPStatus.OK, {"sent": sent})
@@ -63,12 +68,15 @@ class Notices:
             raise TurnedAwayError(HTTPStatus.FORBIDDEN, "this token is of no device here")
         return self._pages.answer(HTTPStatus.OK, {})
 
-
-def _phone(phone: Subscription, passkey: str) -> dict[str, Any]:
-    return {
-        "id": phone.id,
-        "here": phone.passkey == passkey,
-        "accepted": phone.accepted,
-        "shown": phone.shown,
-        "trouble": phone.trouble,
-    }
+    def _phone(self, phone: Subscription, visit: Visit) -> dict[str, Any]:
+        """Return a phone as its person may see it: its address is a secret."""
+        return {
+            "id": phone.id,
+            "device": self._push.device(phone),
+            "here": phone.passkey == visit.session.passkey,
+            "since": phone.since,
+            "accepted": phone.accepted,
+            "shown": phone.shown,
+            "seen": phone.seen,
+            "trouble": phone.trouble,
+        }

@@ -7,6 +7,7 @@ from time import time
 
 import pytest
 from aiohttp import web
+from yarl import URL
 
 from crabhook.server.push import delivery
 from crabhook.server.push.delivery import (
@@ -150,3 +151,53 @@ async def test_the_service_itself_reads_nothing_of_the_message(key: ServerKey) -
         assert (await brought(key, service, service.browser())).fate is Fate.ACCEPTED
     assert b"aes128gcm" in heard
     assert b"title" not in heard
+
+
+@pytest.mark.parametrize(
+    ("url", "without", "used"),
+    [
+        ("https://fcm.googleapis.com/fcm/send/x", "", True),
+        ("https://fcm.googleapis.com/fcm/send/x", "googleapis.com", False),
+        ("https://web.push.apple.com/x", "*", False),
+        ("http://127.0.0.1:8030/x", "", False),
+    ],
+)
+def test_the_proxy_of_the_environment_is_for_what_has_tls(
+    monkeypatch: pytest.MonkeyPatch, url: str, without: str, used: bool
+) -> None:
+    for name in ("https_proxy", "HTTP_PROXY", "ALL_PROXY", "no_proxy"):
+        monkeypatch.setenv(name, "")
+    monkeypatch.setenv("HTTP_PROXY", "http://other.example:1")
+    monkeypatch.setenv("HTTPS_PROXY", "http://proxy.example:8080")
+    monkeypatch.delenv("https_proxy")
+    monkeypatch.delenv("no_proxy")
+    monkeypatch.setenv("NO_PROXY", without)
+    assert delivery.proxy_for(URL(url)) == ("http://proxy.example:8080" if used else None)
+
+
+async def test_a_proxy_is_asked_for_a_tunnel_and_gets_nothing_of_the_message(
+    key: ServerKey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = list[bytes]()
+
+    async def proxy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked.append(await reader.readuntil(b"\r\n\r\n"))
+        writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
+        asked.append(await reader.read(16))  # TLS begins: its first record
+        writer.close()
+
+    async with await asyncio.start_server(proxy, "127.0.0.1", 0) as server, push_service() as push:
+        monkeypatch.setenv("HTTPS_PROXY", f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}")
+        for name in ("https_proxy", "no_proxy", "NO_PROXY"):
+            monkeypatch.delenv(name, raising=False)
+        browser = push.browser()
+        endpoint = Services().endpoint("https://fcm.googleapis.com/fcm/send/secret-of-the-browser")
+        keys = BrowserKeys(browser.point, browser.secret)
+        async with Carrier.opened(key) as carrier:
+            answer = await carrier.bring(MESSAGE, endpoint, keys, time())
+    assert answer.fate is Fate.LATER
+    connect, record = asked
+    assert connect.startswith(b"CONNECT fcm.googleapis.com:443 HTTP/1.1\r\n")
+    assert b"secret-of-the-browser" not in connect
+    assert b"vapid" not in connect
+    assert record[:1] == b"\x16"  # a handshake

@@ -6,10 +6,12 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from crabhook.server.push.endpoints import Services
 from crabhook.server.web.listener import TRIES
 from crabhook.team.passkeys import from_text, to_text
 from crabhook.team.web_enrolling import CommandSide, shown_of
 from tests.support.authenticator import Authenticator
+from tests.support.push_service import push_service
 from tests.unit.server.web.standing import HOST, Standing, standing
 
 if TYPE_CHECKING:
@@ -94,6 +96,28 @@ async def test_a_page_is_told_the_key_and_an_address_beyond_the_known_services_i
         assert refused.why
         assert (await page.ask("POST", "/push/test")).value == {"sent": []}
         assert (await page.ask("DELETE", "/push", {"endpoint": "https://x"})).status == 200
+
+
+async def test_a_page_lists_its_persons_devices_by_name_with_when_they_were_last_there() -> None:
+    async with standing() as desk, push_service() as service:
+        desk.push._kept._services = Services([service.address])
+        page, browser = await desk.signed_in(), service.browser()
+        value = {"subscription": browser.subscription}
+        assert (await page.ask("POST", "/push", value)).status == 200
+        (phone,) = (await page.ask("GET", "/push")).value["phones"]
+        assert (phone["device"], phone["here"], phone["seen"]) == ("dee", True, 0)
+        beat = {"page": page.name, "visible": True, "number": 1}
+        assert (await page.ask("POST", "/beat", beat)).status == 204
+        (phone,) = (await page.ask("GET", "/push")).value["phones"]
+        assert abs(phone["seen"] - time.time()) < 60
+        assert browser.endpoint not in str(phone)
+        assert (await (await desk.signed_in("ann")).ask("GET", "/push")).value["phones"] == []
+        desk.push._kept.lose(phone["id"], time.time())
+        answer = (await page.ask("GET", "/push")).value
+        assert answer["phones"] == []
+        assert [(gone["device"], gone["service"]) for gone in answer["gone"]] == [
+            ("dee", service.address)
+        ]
 
 
 async def test_a_report_needs_a_token_of_ours() -> None:

@@ -1426,7 +1426,7 @@ async function pushTest() {
   say(said, "A test is under way.");
   try {
     const { sent } = await pushSend("POST", "/push/test");
-    const words = sent.map(({ answer, why: reason }) => reason || `The push service: ${answer}.`);
+    const words = sent.map(({ device, answer, why: reason }) => `${device}: ${reason || `the push service says ${answer}`}.`);
     say(said, words.join(" ") || "No device is called.");
   } catch (error) {
     say(said, error.message, "warning");
@@ -1434,15 +1434,17 @@ async function pushTest() {
   return showPush();
 }
 
-/** Return how a device is reached, in words. */
-function phoneWords({ here: isThis, accepted, shown, trouble }) {
-  const name = isThis ? "This device" : "Another device";
+/** Return how a device is reached, and when somebody was there, in words. */
+function phoneWords({ device, here: isThis, accepted, shown, seen, trouble }) {
   const when = (at) => moment(at, Date.now() / 1000);
-  if (trouble) return `${name}: ${trouble}`;
-  if (shown && shown >= accepted) return `${name}: shown ${when(shown)}`;
-  if (accepted) return `${name}: sent ${when(accepted)}, not shown yet`;
-  return `${name}: not called yet`;
+  const called = shown && shown >= accepted ? `last notice shown ${when(shown)}` : `last notice sent ${when(accepted)}, not reported as shown`;
+  const parts = [trouble || (accepted ? called : "no notice yet"), seen && `last here ${when(seen)}`];
+  return `${device || "A device"}${isThis ? " (this passkey)" : ""}: ${parts.filter(Boolean).join(" · ")}`;
 }
+
+/** Return that a device takes no notices any more, in words. */
+const goneWords = ({ device, at }) =>
+  `${device || "A device"}: takes no notices any more since ${moment(at, Date.now() / 1000)}`;
 
 /** Show what can be done about notices on this device, and which devices are called. */
 async function showPush() {
@@ -1455,8 +1457,9 @@ async function showPush() {
     say(byId("push-said"), "This browser has no notices here. On an iPhone, put the page on the Home Screen first.");
   }
   try {
-    const { phones } = await pushSend("GET", "/push");
-    byId("push-devices").replaceChildren(...phones.map((phone) => make("li", phoneWords(phone))));
+    const { phones, gone } = await pushSend("GET", "/push");
+    const words = [...phones.map(phoneWords), ...gone.map(goneWords)];
+    byId("push-devices").replaceChildren(...words.map((each) => make("li", each)));
   } catch {
     // The page tells already that the desk is not heard.
   }
