@@ -8,6 +8,7 @@ import shutil
 import socket
 import tempfile
 import time
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -30,8 +31,14 @@ HOST = "crabhook.localhost"
 
 
 def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as line:
-        return int(line.getsockname()[1])
+    return free_ports(1)[0]
+
+
+def free_ports(count: int) -> list[int]:
+    """Return ports that nobody listens at, each another."""
+    with ExitStack() as lines:
+        opened = [lines.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(count)]
+        return [int(line.getsockname()[1]) for line in opened]
 
 
 class WebHouse:
@@ -47,13 +54,14 @@ class WebHouse:
             file = self.home / ".config" / "crabhook" / "settings.toml"
             file.parent.mkdir(parents=True)
             file.write_text(settings, encoding="utf-8")
-        self.port = free_port()
+        self.port, desks = free_ports(2)
+        self.desks = f"127.0.0.1:{desks}"
         self.origin = f"http://{HOST}:{self.port}"
         self.key = Authenticator(rp=HOST, origin=self.origin)
         self.team = founded(self.home / ".local/state/crabhook/team", time.time())
         self.team.let_in("ann", Role.ADMIN)
         self.let_in(replace(self.key.passkey("phone"), confirmed=True))
-        ways = ("--web", f"127.0.0.1:{self.port}", "--operators", f"127.0.0.1:{free_port()}")
+        ways = ("--web", f"127.0.0.1:{self.port}", "--operators", self.desks)
         self._ways = ("--no-desk", *ways, "--log-level", "info")
         self.service = Service(*self._ways, folder=self.folder, HOME=str(self.home))
         self._asked = list[Client]()

@@ -21,7 +21,7 @@ from crabhook.model import ballot as ledger
 from crabhook.model.actor import Operator
 from crabhook.model.ballot import Ballot, Electorate, Terms
 from crabhook.model.card import Card, State
-from crabhook.model.decision import Decision, Verdict
+from crabhook.model.decision import Beside, Choices, Decision, Verdict
 from crabhook.model.errors import DecisionError
 
 CLOSES = frozenset({Verdict.DENY, Verdict.DECLINE, Verdict.CANCEL, Verdict.KEEP_GOING})
@@ -86,6 +86,14 @@ def voted(state: BrokerState, before: Card, card: Card) -> list[Effect]:
         effects.append(state.note(card.event, line, card.number))
     why = ledger.who_may(card.ballot, state.now).why
     return [*effects, state.put(card), state.note(card.event, why, card.number)]
+
+
+def sum_of(ballot: Ballot, choices: Choices) -> Decision:
+    """Return what all votes decide; the agent's user is told who said yes, where that can be."""
+    decision = ledger.decision_of(ballot)
+    if decision.user_message or Beside.MESSAGE not in choices.beside:
+        return decision
+    return replace(decision, user_message=f"Allowed by {ledger.names_of(ballot.votes)}.")
 
 
 def looked_at(state: BrokerState, fact: LookedAt) -> list[Effect]:

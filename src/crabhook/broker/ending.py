@@ -59,7 +59,7 @@ def answered(state: BrokerState, fact: Answered) -> list[Effect]:
         assert card.ballot is not None  # noqa: S101 - it has one vote more
         if not ledger.is_complete(card.ballot):
             return balloting.voted(state, before, card)
-        decision = ledger.decision_of(card.ballot)
+        decision = balloting.sum_of(card.ballot, card.choices)
     decided = Decided(decision, fact.by)
     state.keep_going.count(card.event, decision)
     if decision.verdict is Verdict.DENY:

@@ -53,7 +53,8 @@ def test_the_first_yes_waits_and_the_second_is_the_decision() -> None:
         "#1 waiting: a",
         "feed: #1 PreToolUse 1 of 2 said yes: ann. It waits for bob and cat.",
     )
-    book.answers(1, ALLOW, BOB).sees("a hears PreToolUse allow, confirms", "#1 decided ALLOWED: a")
+    told = 'a hears PreToolUse allow {"systemMessage": "Allowed by ann and bob."}, confirms'
+    book.answers(1, ALLOW, BOB).sees(told, "#1 decided ALLOWED: a")
 
 
 def test_nobody_says_yes_twice() -> None:
@@ -102,7 +103,8 @@ def test_an_edit_voids_the_votes_and_who_has_not_seen_it_cannot_agree() -> None:
     with pytest.raises(DecisionError, match="were not asked"):
         broker.handle(Answered(1, ALLOW, CAT, book.now, seen=card.revision, electorate=TEAM))
     book.answers(1, ALLOW, CAT).sees(
-        'a hears PreToolUse allow {"updatedInput": {"command": "ls -l"}}, confirms',
+        'a hears PreToolUse allow {"systemMessage": "Allowed by bob and cat.", '
+        '"updatedInput": {"command": "ls -l"}}, confirms',
         "#1 decided ALLOWED: a",
     )
 
@@ -191,7 +193,8 @@ def test_a_restart_loses_no_vote() -> None:
     waiting = (RestoredRequest(1, replace(bash("a", "ls"), wait_until=after.now + 600)),)
     after.broker.handle(Restored(waiting, (), (), 1, after.now, ballots=ballots))
     after.asks(bash("a", "ls"))
-    after.answers(1, ALLOW, BOB).sees("a hears PreToolUse allow, confirms", "#1 decided ALLOWED: a")
+    told = 'a hears PreToolUse allow {"systemMessage": "Allowed by ann and bob."}, confirms'
+    after.answers(1, ALLOW, BOB).sees(told, "#1 decided ALLOWED: a")
 
 
 def test_the_end_of_the_wait_is_what_the_hook_was_installed_with() -> None:

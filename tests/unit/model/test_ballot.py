@@ -92,6 +92,22 @@ def test_step_up_wants_this_very_yes_signed(shown: ShownBy) -> None:
     assert (not ledger.why_not(opened(Terms(step_up=True)), person("ann", shown), 100.0)) is signed
 
 
+def test_a_yes_without_a_signature_counts_only_where_none_is_wanted() -> None:
+    both = opened(Terms(), Terms(step_up=True))
+    half = after_yes(both, "ann")
+    assert not ledger.is_complete(half)
+    assert not ledger.why_not(half, person("ann", ShownBy.PASSKEY), 101.0)
+    signed = ledger.with_vote(half, person("ann", ShownBy.PASSKEY), ALLOW, 101.0)
+    assert ledger.is_complete(signed)
+
+
+def test_a_step_that_comes_later_counts_no_vote_of_before() -> None:
+    ballot = opened(Terms(of=(LEADS,)), Terms(of=("cat",), after=(LadderStep(60, LEADS),)))
+    early = after_yes(ballot, "ann")
+    assert not ledger.is_complete(early)
+    assert ledger.is_complete(after_yes(early, "ann", now=200.0)), "ann may say it again then"
+
+
 def test_a_ladder_widens_the_audience_and_never_lowers_the_need() -> None:
     ballot = opened(
         Terms(need=2, of=(LEADS,), after=(LadderStep(120, ON_CALL), LadderStep(600, "@all")))
