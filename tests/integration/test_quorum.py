@@ -1,4 +1,4 @@
-"""Two people must allow a call: real server, real hook, real verbs, and a kill between two votes."""
+"""Two people must allow a call: real servers, hooks and verbs, and a kill between two votes."""
 
 from __future__ import annotations
 
@@ -17,13 +17,15 @@ import pytest
 
 from crabhook.model.actor import Role
 from crabhook.team.edit_team import with_group
+from tests.integration.test_shared_record import asks, cluster, said, served, stands_by, url
 from tests.integration.test_verbs import DONE, Machine
 from tests.support.team import PASSPHRASE, founded
-from tests.support.web_house import free_port
+from tests.support.web_house import free_port, free_ports
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+__all__ = ["cluster", "url"]
 pytestmark = [pytest.mark.process, pytest.mark.thorough, pytest.mark.timeout(240)]
 COUNTED, FAILED = 6, 1
 RULES = """[[rule]]
@@ -101,3 +103,41 @@ def test_two_people_allow_a_call_and_a_kill_between_loses_no_vote(house: House) 
     kinds = [each["kind"] for each in told if each["kind"] in ("voted", "decided")]
     assert kinds == ["voted", "decided"]
     assert house.run("log", "verify").returncode == DONE
+
+
+def test_a_vote_stays_where_the_leader_is_killed_and_another_server_leads(url: str) -> None:
+    ports = free_ports(2)
+    servers = [
+        served(url, "--no-desk", "--alone", "60", "--operators", f"127.0.0.1:{port}", waits=False)
+        for port in ports
+    ]
+    first, second = servers
+    people = [Machine(first.folder / name) for name in ("ann", "bob")]
+    team = founded(first.folder / ".local/state/crabhook/team", time.time())
+    for person in people:
+        person.folder.mkdir()
+        desks = ",".join(f"127.0.0.1:{port}" for port in ports)
+        config, name = person.folder / ".config" / "crabhook", person.folder.name
+        team.seat(config, name, desks, Role.DECIDER)
+    team.change(lambda team: with_group(team, "leads", ("ann", "bob")))
+    shutil.copytree(team.folder.path, second.folder / ".local/state/crabhook/team")
+    for server in servers:
+        server.write_rules(RULES)
+    try:
+        first.__enter__()
+        first.listens()
+        second.__enter__()
+        stands_by(second)
+        both = f"{first.address},{second.address}"
+        hook = asks(first, "terraform apply x", server=both)
+        assert people[0].pending()
+        code, words = people[0].typed("allow", "1", passphrase=PASSPHRASE)
+        assert code == COUNTED, words
+        first.process.kill()
+        second.listens()
+        code, words = people[1].typed("allow", "1", passphrase=PASSPHRASE)
+        assert code == DONE, words
+        assert said(hook) == {"behavior": "allow"}
+    finally:
+        for server in servers:
+            server.__exit__()
