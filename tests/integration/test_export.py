@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.client import Client
+from tests.support.exported import TRACEPARENT
 from tests.support.http_desk import HttpDesk, call
 from tests.support.plain_desk import CRABHOOK
 from tests.support.receivers import HttpSink, SyslogSink, certified, http_sink, syslog_sink
@@ -81,11 +83,13 @@ async def test_a_receiver_of_otlp_gets_a_span_for_each_decision(tmp_path: Path) 
         export = f'to = "{sink.url}"\nheaders = "{headers}"'
         with ExportingDesk(export) as desk:
             await until(lambda: sink.bodies)
-            await denies(desk, "rm x")
+            hook = Client(desk.address, call("rm x"), TRACEPARENT=TRACEPARENT)
+            await asyncio.to_thread(hook.finish)
             named = "crabhook.approval"
             await until(lambda: any(span["name"] == named for span in sink.spans))
     assert {each["Authorization"] for each in sink.headers} == {"Bearer t0ken"}
     (span,) = [span for span in sink.spans if span["name"] == "crabhook.approval"]
+    assert [span["traceId"], span["parentSpanId"]] == TRACEPARENT.split("-")[1:3]
     told = {each["key"]: each["value"].get("stringValue") for each in span["attributes"]}
     assert told["crabhook.verdict"] == "deny"
     assert json.loads(told["gen_ai.tool.call.arguments"]) == {"command": "rm x"}

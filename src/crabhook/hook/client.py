@@ -163,6 +163,7 @@ class HookRequest:
         """Return the headers and the message of the next call; the ticket stays the same."""
         user = posix.environ.get(b"LOGNAME") or posix.environ.get(b"USER") or b""
         host, pid = posix.uname().nodename, posix.getpid()
+        trace = posix.environ.get(b"TRACEPARENT", b"")[:64].decode("utf-8", "replace")
         asked = permission_request(
             request_id=self._id,
             secret=self._secret,
@@ -171,7 +172,7 @@ class HookRequest:
             wait_ms=max(1, int(seconds * 1000)),
             stance=self.options.stance,
             when_lost=self.options.when_lost,
-            facts=write_message(host, pid, user.decode("utf-8", "replace"), __version__),
+            facts=write_message(host, pid, user.decode("utf-8", "replace"), __version__, trace),
         )
         return self._headers("RequestPermission"), asked
 

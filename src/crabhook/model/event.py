@@ -117,6 +117,7 @@ class Event:
     The named fields exist on every platform, empty if unsaid; `fields` is the whole input.
     `agent_id` is empty for the main agent. `tells`, from the agent's table of events: the most
     telling fields in order. `machine` proved itself by its token; no hook can claim it.
+    `trace` is the TRACEPARENT of the hook's environment; empty without a right one.
     """
 
     platform: str
@@ -130,6 +131,7 @@ class Event:
     fields: Mapping[str, Value] = field(default_factory=dict, repr=False)
     tells: Mapping[str, ShownField] = field(default_factory=dict, repr=False, compare=False)
     machine: str = ""
+    trace: str = field(default="", compare=False)
 
     @property
     def session_key(self) -> tuple[str, str, str]:

@@ -283,6 +283,7 @@ def _about(  # noqa: PLR0913, PLR0917 - a row of columns, for this file alone
     *,
     body: Mapping[str, Value],
 ) -> Entry:
+    beside: dict[str, Value] = {"machine": event.machine, "trace": event.trace}
     return Entry(
         kind=kind,
         at=at,
@@ -296,7 +297,7 @@ def _about(  # noqa: PLR0913, PLR0917 - a row of columns, for this file alone
         request_id=request_id,
         card=card,
         verdict=verdict,
-        body={**body, "machine": event.machine} if event.machine else body,
+        body=dict(body) | {name: text for name, text in beside.items() if text},
     )
 
 

@@ -181,6 +181,7 @@ class ClientFacts(_message.Message):
     PID_FIELD_NUMBER: _builtins.int
     USER_FIELD_NUMBER: _builtins.int
     VERSION_FIELD_NUMBER: _builtins.int
+    TRACEPARENT_FIELD_NUMBER: _builtins.int
     host: _builtins.str
     """The host's name."""
     pid: _builtins.int
@@ -189,6 +190,10 @@ class ClientFacts(_message.Message):
     """The user's login name, as the environment gives it."""
     version: _builtins.str
     """The version of the client."""
+    traceparent: _builtins.str
+    """The TRACEPARENT of its environment (W3C Trace Context), for who follows the
+    agent's own trace; empty without one.
+    """
     def __init__(
         self,
         *,
@@ -196,10 +201,11 @@ class ClientFacts(_message.Message):
         pid: _builtins.int = ...,
         user: _builtins.str = ...,
         version: _builtins.str = ...,
+        traceparent: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["host", b"host", "pid", b"pid", "user", b"user", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["host", b"host", "pid", b"pid", "traceparent", b"traceparent", "user", b"user", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

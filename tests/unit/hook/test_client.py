@@ -89,6 +89,19 @@ def test_the_request_says_what_the_hook_was_told_and_who_it_is(folder: Path) -> 
     assert "authorization" not in operator.metadata[0]
 
 
+@pytest.mark.parametrize(
+    ("variable", "sent"),
+    [("00-4b-f0-01", "00-4b-f0-01"), ("\udcff", "\ufffd"), (99_999 * "a", 64 * "a")],
+)
+def test_the_trace_of_its_environment_goes_along_and_costs_no_call(
+    folder: Path, variable: str, sent: str
+) -> None:
+    operator = Operator(lambda _request, _context: replying())
+    with serving(operator, f"unix:{folder}/s"):
+        run_hook("--server", f"unix:{folder}/s", env=environment(TRACEPARENT=variable))
+    assert [request.client.traceparent for request in operator.requests] == [sent]
+
+
 def test_without_options_the_call_is_held_as_claudes(folder: Path) -> None:
     operator = Operator(lambda _request, _context: replying(b"yes"))
     (folder / "crabhook").mkdir(mode=0o700)

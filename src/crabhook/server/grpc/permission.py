@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import NoReturn
 
 import grpc
@@ -13,6 +14,7 @@ from crabhook.model.decision import Reply
 from crabhook.model.errors import PayloadError
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value, compact, compact_utf8, compact_with
+from crabhook.model.trace import trace_parent
 from crabhook.platforms import PLATFORMS
 from crabhook.server.address import MAX_REPLY, NO_TOKEN, Context, Tokens, admitted
 from crabhook.server.core.deadlines import deadlines
@@ -53,6 +55,8 @@ def request_of(
     token that the hook showed, if a machine of the team is.
     """
     until, client = deadlines(now, wait, message.wait_ms / 1000), message.client
+    if trace_parent(client.traceparent):
+        event = replace(event, trace=client.traceparent)
     return Request(
         id=message.request_id,
         secret=message.secret,

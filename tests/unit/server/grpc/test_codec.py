@@ -22,6 +22,7 @@ from crabhook.platforms.interface import Platform
 from crabhook.server.address import MAX_REPLY, MAX_REQUEST
 from crabhook.server.grpc import permission
 from crabhook.v1 import permission_pb2 as pb
+from tests.support.exported import TRACEPARENT
 from tests.support.rows import every_row
 
 EVENT = Event("claude", "PreToolUse")
@@ -73,6 +74,22 @@ def test_a_request_is_read_whole() -> None:
     assert (read.id, read.secret, read.event) == ("r-1_A", "hush", EVENT)
     assert read.origin == Origin("h", 7, "u", "build1")
     assert read.when_lost == "deny"
+
+
+@pytest.mark.parametrize(
+    ("sent", "read"),
+    [
+        (TRACEPARENT, TRACEPARENT),
+        ("", ""),
+        (f"{TRACEPARENT}\n", ""),
+        (TRACEPARENT.upper(), ""),
+        (f"00-{32 * '0'}-00f067aa0ba902b7-01", ""),
+        ("rm -rf /", ""),
+    ],
+)
+def test_a_trace_that_none_can_be_is_not_taken(sent: str, read: str) -> None:
+    asked = envelope(client=pb.ClientFacts(traceparent=sent))
+    assert permission.request_of(asked, EVENT, 0.0, 60.0).event.trace == read
 
 
 @pytest.mark.parametrize(
