@@ -12,6 +12,7 @@ import pytest
 
 from tests.support.client import Client, sample
 from tests.support.plain_desk import CRABHOOK, PlainDesk
+from tests.support.typist import agree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -182,3 +183,35 @@ def test_rules_that_are_broken_at_the_start_are_said_to_be_none_until_they_are_m
         rules(desk, '[[rule]]\nverdict = "deny"\nmatch = "Bash"\n')
         desk.wait_for("^· desk: the rules are read again: 1 of yours are in force")
         assert verdict(Client(desk.address, bash("ls"))) == "deny"
+
+
+def test_a_change_by_an_editor_stands_in_red_until_a_person_answers_for_it(
+    desk: PlainDesk,
+) -> None:
+    environment = {"PATH": os.environ["PATH"], "HOME": str(desk.folder), "LANG": "C.UTF-8"}
+    by_command = [CRABHOOK, "rules", "add", "deny", "Bash(rm *)"]
+    subprocess.run(by_command, env=environment, check=True, capture_output=True, timeout=60)
+    desk.wait_for("the rules have changed: 2 of yours")
+    rules(desk, '[[rule]]\nverdict = "deny"\nmatch = "Bash(npm run *)"\n')
+    desk.wait_for("the rules have changed: 1 of yours")
+    desk.wait_for("CHANGED BY NO DESK AND NO COMMAND: rules at")
+    desk.stop()
+    desk.start()
+    desk.wait_for("CHANGED BY NO DESK AND NO COMMAND: rules at", again=True)
+    desk.ask("list", "CHANGED BY NO DESK AND NO COMMAND: rules at")
+    code, _, _ = agree([CRABHOOK, "log", "attest"], environment, "n\n")
+    assert code != 0
+    code, told, shown = agree([CRABHOOK, "log", "attest"], environment)
+    assert (code, "rules, by the file" in shown) == (0, True), shown
+    assert "It is attested" in told
+    deadline = time.monotonic() + 60
+    while "attested" not in (lines := audit(desk, "list", "--json")):
+        assert time.monotonic() < deadline, lines
+        time.sleep(0.1)
+    entries = [
+        json.loads(line) for line in audit(desk, "list", "--all-kinds", "--json").splitlines()
+    ]
+    changes = [entry["body"] for entry in entries if entry["kind"] == "rules-changed"]
+    assert [change.get("out_of_band", False) for change in changes] == [False, False, True]
+    assert audit(desk, "attest") == "There is no change that nobody answers for.\n"
+    assert "as they were written" in audit(desk, "verify")

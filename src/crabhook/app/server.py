@@ -24,7 +24,7 @@ from crabhook.app.leadership import Leadership, StandingBy, Writing
 from crabhook.app.listeners import Listeners, beside, watched
 from crabhook.app.logs import fields, log_file
 from crabhook.app.other_hooks import OtherHooks
-from crabhook.app.places import rule_files
+from crabhook.app.places import receipts, rule_files
 from crabhook.app.status import Part, ServerStatus
 from crabhook.app.wiring import Wired, wire
 from crabhook.broker.pending import Limits, SameFile
@@ -33,7 +33,8 @@ from crabhook.model.ballot import NOBODY_VOTES, Electorate
 from crabhook.model.errors import CrabhookError
 from crabhook.model.event import Event
 from crabhook.platforms import PLATFORMS
-from crabhook.rulebook.files import RulesError
+from crabhook.rulebook.files import RulesError, read_text
+from crabhook.rulebook.receipts import digest_of_text
 from crabhook.server.address import Address, PageAddress, UnixAddress
 from crabhook.server.core.parts import Faults, Parts
 from crabhook.server.core.persisted_orders import KeptOrders
@@ -53,13 +54,14 @@ from crabhook.store.interface import (
 )
 from crabhook.store.opening import Place, open_history, open_writer
 from crabhook.store.postgres.leader import AnotherLeadsError, Leader, Pace, skewed
-from crabhook.store.record import Retention
+from crabhook.store.record import RecordKind, Retention
 from crabhook.store.recorder import OnTrouble, Recorder
 from crabhook.store.verify import stops_amiss
 from crabhook.store.writer import Courier, through
 
 if TYPE_CHECKING:
     from crabhook.server.core.documents import Documents
+    from crabhook.server.core.policy_changes import PolicyChanges
     from crabhook.server.export.exporter import Exporter
     from crabhook.server.metrics.collector import Metrics
 
@@ -70,6 +72,7 @@ HAND_OVER = signal.SIGUSR1
 
 _IN_GOOD_ORDER = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, HAND_OVER)
 _AT_ONCE = (signal.SIGTERM, signal.SIGINT)
+SETTINGS = "settings.toml"
 PATIENCE = 1.0  # seconds that one try to lead waits for the end of the leader
 AGAIN_AFTER = 0.25  # seconds between two tries while the database does not answer
 _PASSES = (UnreachableError, TakenError, ReadOnlyError, FullError, LockedError)
@@ -167,6 +170,7 @@ class Server:
             from crabhook.app.exporting import exporter_of  # few have one
 
             self._exporter = exporter_of(settings, wish)
+        self._policy: PolicyChanges | None = None
         self._desk: asyncio.Future[None] | None = None
         self._metrics: Metrics | None = None
         if settings.http is not None:  # only there can metrics be read
@@ -280,11 +284,13 @@ class Server:
         place = settings.store or config.state_folder()
         self._documents = documents = await self._texts_of_all(place) if settings.shared else None
         files = replace(rule_files(), shared=documents)
+        self._policy = self._policy_of(recorder) if recorder else None
         in_force = RulesInForce(files, self._others.at)
         if recorder is not None and documents is None:
             from crabhook.server.core.documents import OwnTexts  # after the port's modules
 
-            in_force = RulesInForce(files, self._others.at, OwnTexts(recorder, files).take)
+            own = OwnTexts(recorder, files, self._policy)
+            in_force = RulesInForce(files, self._others.at, own.take)
         faults = Faults(self._faults)
         parts = Parts(
             PLATFORMS,
@@ -390,7 +396,13 @@ class Server:
                 _LOG.info("leads now", extra=fields(epoch=epoch, after=before))
             _LOG.info("listening", extra=fields(where=where))
             self._manager.ready(self._state(wired))
-            async with beside(runner.keep_record(), in_force.watch(), self._exported(runner)):
+            tasks = (
+                runner.keep_record(),
+                in_force.watch(),
+                self._exported(runner),
+                self._attested(runner),
+            )
+            async with beside(*tasks):
                 try:
                     await asyncio.wait([desk])
                     if runner.writer_ended is not None and not leaving.begun:
@@ -405,6 +417,31 @@ class Server:
         if not desk.cancelled() and (error := desk.exception()):
             raise error
         return False
+
+    def _policy_of(self, recorder: Recorder) -> "PolicyChanges":
+        """Return what records changes of rules, team and settings; look at the settings' file."""
+        from crabhook.server.core.policy_changes import PolicyChanges  # after the port's modules
+
+        changes = PolicyChanges(recorder, receipts())
+        try:
+            text = read_text(config.config_folder() / SETTINGS)
+            digest = digest_of_text(text) if text else ""
+            name = f"{SETTINGS} on {socket.gethostname()}" if self._settings.shared else SETTINGS
+            changes.look_at(RecordKind.SETTINGS_CHANGED, name, digest, "a file")
+        except CrabhookError as error:
+            _LOG.warning("whether the settings changed is not recorded: %s", error)
+        return changes
+
+    async def _attested(self, runner: Runner) -> None:
+        """Tell of changes that nobody answers for, and take attestations, until cancelled."""
+        team = self._admitted.team
+
+        def signed() -> str:
+            return "" if team is None or team.shared else team.digest
+
+        if (changes := self._policy) is not None:
+            with self._faults.reporting(lambda: changes.trouble):
+                await changes.keep(signed, runner.warn)
 
     async def _exported(self, runner: Runner) -> None:
         """Export the record, where the settings say so, until cancelled."""

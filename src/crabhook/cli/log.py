@@ -9,12 +9,14 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
+from getpass import getuser
 from itertools import islice
 from socket import gethostname
 from time import time
 from typing import TYPE_CHECKING, TypeAlias
 
 from crabhook import __version__, config
+from crabhook.app.places import receipts, rule_files
 from crabhook.cli.arguments import when
 from crabhook.cli.commands import actions
 from crabhook.cli.past import REPLAYED, run_replay
@@ -23,11 +25,11 @@ from crabhook.model.actor import HERE, OWNER, Operator
 from crabhook.model.errors import CrabhookError
 from crabhook.present.safe import safe
 from crabhook.store import entries
-from crabhook.store.actors import actor_in
+from crabhook.store.actors import actor_data, actor_in
 from crabhook.store.change import happened
 from crabhook.store.interface import Batch, History, NoRecordError, Query, StoreError
 from crabhook.store.opening import open_history, open_writer
-from crabhook.store.record import ORDERS, Cut, Head, Record, RecordKind, may_be_by_passkey
+from crabhook.store.record import ORDERS, POLICY, Cut, Head, Record, RecordKind, may_be_by_passkey
 from crabhook.store.recorder import id_of
 from crabhook.store.verify import (
     ENDS,
@@ -53,6 +55,12 @@ UNREADABLE = 2
 JSON = "json"
 FORMATS = (JSON, "ocsf", "cef", "otlp")
 """The formats of `log export`."""
+
+_CHANGES = (
+    *(RecordKind.DOCUMENT.value, RecordKind.SETTINGS_CHANGED.value),
+    *(RecordKind.TEAM_CHANGED.value, RecordKind.ATTESTED.value),
+)
+"""The changes of policy that `log list` shows; the rules' own are documents."""
 
 Read: TypeAlias = Callable[[History, argparse.Namespace], int]
 
@@ -107,14 +115,14 @@ def _is_elsewhere(arguments: argparse.Namespace) -> bool:
 
 def _list(history: History, arguments: argparse.Namespace) -> int:
     whole = arguments.all_kinds
-    query = _query(arguments, () if whole else (*ENDS, RecordKind.DOCUMENT.value))
+    query = _query(arguments, () if whole else (*ENDS, *_CHANGES))
     for record in history.find(query):
         if (
             record.kind == RecordKind.DOCUMENT
             and not whole
-            and record.data().get("document") == ORDERS
+            and record.data().get("document") in (ORDERS, POLICY)
         ):
-            continue  # each order is on record itself
+            continue  # each order and each change is on record itself
         say_json(_values(record)) if arguments.json else say(_line(record))
     return 0
 
@@ -251,6 +259,30 @@ def _head(history: History, _: argparse.Namespace) -> int:
     return 0
 
 
+def _attest(history: History, _: argparse.Namespace) -> int:
+    """Have a person answer for the open changes; the server records that within a second."""
+    from crabhook.cli.consent import consent  # it needs the rules
+    from crabhook.rulebook.receipts import ChangeReceipt
+    from crabhook.server.core.policy_changes import policy_in
+
+    document = history.documents().get(POLICY)
+    still = policy_in(document.text if document else "").open
+    if not still:
+        say("There is no change that nobody answers for.")
+        return 0
+    lines = [
+        f"  {name}, by {change.get('words')}, at {change.get('at')}, SHA-256 {change.get('sha256')}"
+        for name, change in still.items()
+    ]
+    consent(rule_files(), ["No desk and no command made this:", *lines], "Do you answer for it?")
+    words = f"the OS user {getuser()}, at a terminal"
+    receipt = ChangeReceipt(words, actor_data(OWNER), attested=True)
+    for name, change in still.items():
+        receipts().leave(name, str(change.get("sha256")), receipt)
+    say("It is attested. A server here records that within a second, or when it starts.")
+    return 0
+
+
 MOVED_AT_ONCE = 1000  # records
 
 
@@ -301,6 +333,7 @@ log = actions(
         "sessions": _reads(_sessions),
         "replay": _reads(_replay),
         "head": _reads(_head),
+        "attest": _reads(_attest),
         "move": _move,
     },
     {"when": when, "LAST": LAST, "REPLAYED": REPLAYED, "FORMATS": FORMATS},

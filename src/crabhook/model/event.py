@@ -117,7 +117,7 @@ class Event:
     The named fields exist on every platform, empty if unsaid; `fields` is the whole input.
     `agent_id` is empty for the main agent. `tells`, from the agent's table of events: the most
     telling fields in order. `machine` proved itself by its token; no hook can claim it.
-    `trace` is the TRACEPARENT of the hook's environment; empty without a right one.
+    `trace` is the TRACEPARENT of the hook's environment, where that has its form.
     """
 
     platform: str

@@ -11,11 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from crabhook.datatypes import frozen
-from crabhook.model.actor import OWNER, Actor
+from crabhook.model.actor import OWNER, Actor, Operator
 from crabhook.model.errors import CrabhookError
+from crabhook.model.wording import who
 from crabhook.policy.paths import normal
 from crabhook.policy.rule import RuleFileError, RuleSet, Trust
+from crabhook.rulebook.receipts import ChangeReceipt, ChangeReceipts, ReceiptError, digest_of_text
 from crabhook.safe_open import read_own, write_own
+from crabhook.store.actors import actor_data
 
 if TYPE_CHECKING:
     from crabhook.policy.evaluate import Policy
@@ -120,6 +123,7 @@ class RuleFiles:
     `own_places`: other folders of crabhook, protected too; `program`: what crabhook is run from.
     With rules `shared` by servers, the owner's texts are in the record and files of these names are
     ignored; `by` is who changes them.
+    `receipts` tell a server who made a change of a file.
     `signed`: each change takes a person's passphrase, which opens the key that signs it.
     """
 
@@ -129,6 +133,7 @@ class RuleFiles:
     by: Actor = OWNER
     signed: bool = False
     program: tuple[str, ...] = ()
+    receipts: ChangeReceipts | None = None
 
     @property
     def user(self) -> Path:
@@ -152,8 +157,16 @@ class RuleFiles:
         """Write a text of the owner's whole, or not at all; raises CrabhookError."""
         if self.shared:
             self.shared.write(name, text, self.by)
-        else:
-            write_text(self.path(name), text)
+            return
+        if self.receipts:  # before the text, which a server may see at once
+            receipt = ChangeReceipt(
+                _author(self.by), actor_data(self.by), digest_of_text(self.read(name))
+            )
+            try:
+                self.receipts.leave(name, digest_of_text(text), receipt)
+            except ReceiptError as error:
+                raise RulesError(str(error)) from error
+        write_text(self.path(name), text)
 
     def edition(self, name: str) -> object:
         """Return a text that changes with any text of the owner's."""
@@ -203,6 +216,13 @@ class RuleFiles:
         from crabhook.policy.protected import Protected  # as `_read_rules`
 
         return Protected((str(self.folder), *self.own_places), program=self.program)
+
+
+def _author(by: Actor) -> str:
+    """Return who changes a file, in words."""
+    if not isinstance(by, Operator) or by == OWNER:
+        return f"{who(by)}, by a command or a desk here"
+    return f"{by.name}, at {by.desk}"
 
 
 @lru_cache(maxsize=4)  # thousands of rules take a second

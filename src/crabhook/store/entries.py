@@ -267,6 +267,24 @@ def server(what: str, at: float) -> Entry:
     return Entry(RecordKind.SERVER, at, body={"what": what})
 
 
+def policy_changed(  # noqa: PLR0913 - one change, and who answers for it
+    kind: RecordKind,
+    what: str,
+    hashes: Mapping[str, Value],
+    at: float,
+    *,
+    actor: Mapping[str, Value],
+    out_of_band: bool,
+) -> Entry:
+    """Return the entry of a change of the rules, the team or the settings, or of its attestation.
+
+    `hashes`: the SHA-256 before and after, with the name of what changed.
+    """
+    body: dict[str, Value] = {"what": what, **hashes}
+    body |= {"actor": {**actor}} if actor else {}
+    return Entry(kind, at, body=body | {"out_of_band": True} if out_of_band else body)
+
+
 def exported(what: str, to: str, head: Head, at: float) -> Entry:
     """Return the entry of how far the record is at a receiver elsewhere: up to `head`."""
     body: dict[str, Value] = {"what": f"{what} {to}", "to": to}

@@ -45,6 +45,10 @@ class RecordKind(StrEnum):
     STOPS = "stops"  # the stopped sessions and waiting notes changed: all of them, as they are now
     SERVER = "server"  # an event of the server's own, such as a replaced socket
     DOCUMENT = "document"  # a new version of a document: the rules, the team
+    RULES_CHANGED = "rules-changed"  # the rules, or the list of trusted projects, by whom
+    TEAM_CHANGED = "team-changed"
+    SETTINGS_CHANGED = "settings-changed"
+    ATTESTED = "attested"  # a person answers for a change that no desk and no command made
     EXPORTED = "exported"  # up to which record a receiver elsewhere has the record
 
 
@@ -217,6 +221,8 @@ class Cut:
 
 TOKEN = "token"  # noqa: S105 - a name, and no token
 """The document with the digest of the token that all servers of a shared record admit."""
+POLICY = "policy"
+"""The document with what changed of rules, team and settings; each change has its own record."""
 ORDERS = "orders"
 """The document with the standing orders of a shared record; each order also has its own record."""
 

@@ -257,6 +257,11 @@ class TeamReader:
         outcome = self.current()
         return outcome.why if isinstance(outcome, membership.TeamRefusal) else self._unnoted
 
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of the team's file; empty while that is unusable."""
+        return "" if isinstance(self.current(), membership.TeamRefusal) else self._digest
+
     async def keep(self) -> None:
         """Look once in a while too, to tell of changes without a request."""
         while True:

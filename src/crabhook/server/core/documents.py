@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from crabhook.model.actor import Actor, Operator
 from crabhook.model.errors import CrabhookError
-from crabhook.model.jsontext import compact, parse_object
+from crabhook.model.jsontext import Value, compact, parse_object
 from crabhook.rulebook.files import (
     RULES,
     TRUSTED,
@@ -26,14 +26,17 @@ from crabhook.rulebook.files import (
     read_text,
     read_trusted,
 )
+from crabhook.rulebook.receipts import digest_of_text
 from crabhook.server.address import Tokens, digest_of
+from crabhook.server.core.policy_changes import PolicyChange, PolicyChanges
 from crabhook.server.core.rules_in_force import OWN_TEXTS, RulesInForce
+from crabhook.store import entries
 from crabhook.store.actors import actor_data
-from crabhook.store.change import Change, written
+from crabhook.store.change import Change, happened, written
 from crabhook.store.commit import Commit
 from crabhook.store.interface import Journal, Proposal, StoreError, WriterEndedError
 from crabhook.store.opening import Place, open_document, open_history
-from crabhook.store.record import TOKEN, Document, iso
+from crabhook.store.record import TOKEN, Document, Entry, RecordKind, iso
 from crabhook.store.recorder import Recorder
 from crabhook.store.verify import amiss
 from crabhook.team.folder import AUTHORITY, TEAM, TeamError
@@ -49,6 +52,14 @@ _LONGEST_NAME = 100  # characters of a proposer's name, and of the host
 
 Check = Callable[[str, str], object]
 """Raises a CrabhookError for a document, by its name, whose text is not usable."""
+
+
+_POLICIES = {
+    RULES: RecordKind.RULES_CHANGED,
+    TRUSTED: RecordKind.RULES_CHANGED,
+    TEAM: RecordKind.TEAM_CHANGED,
+}
+"""The documents whose changes are changes of policy."""
 
 
 class Documents:
@@ -171,7 +182,24 @@ class Documents:
 
     def _put(self, name: str, text: str, words: str, by: Actor | None) -> Commit:
         # A decision by the new text is committed after the text.
-        return self._recorder.write(self.next(name, text, words, by)).checked()
+        before = self._known.get(name)
+        change = self.next(name, text, words, by)
+        beside = [] if name not in _POLICIES else [happened(self._policy(name, before, by))]
+        return self._recorder.write(*beside, change).checked()
+
+    def _policy(self, name: str, before: Document | None, by: Actor | None) -> Entry:
+        """Return the entry of who changed the policy of all servers, of which none is unsigned."""
+        now = self._known[name]
+        hashes: dict[str, Value] = {
+            "name": name,
+            "from": before.hash if before else "",
+            "to": now.hash,
+        }
+        what = f"{name} was {'changed' if before else 'begun'} by {now.by}"
+        actor = actor_data(by) if by else {}
+        return entries.policy_changed(
+            _POLICIES[name], what, hashes, time(), actor=actor, out_of_band=False
+        )
 
     def next(self, name: str, text: str, words: str, by: Actor | None = None) -> Change:
         """Return the change that replaces a text, for the record at once.
@@ -271,8 +299,11 @@ class OwnTexts:
     no server ran is recorded when the next server begins.
     """
 
-    def __init__(self, recorder: Recorder, files: RuleFiles) -> None:
-        self._recorder, self._files = recorder, files
+    def __init__(
+        self, recorder: Recorder, files: RuleFiles, changes: PolicyChanges | None = None
+    ) -> None:
+        """`changes` records who made each change."""
+        self._recorder, self._files, self._changes = recorder, files, changes
         self._known: Mapping[str, Document] | None = None
 
     def __repr__(self) -> str:
@@ -297,9 +328,22 @@ class OwnTexts:
         path = self._files.path(name)
         words = f"the file {path}, of {_owner_of(path)}"
         version = before.version + 1 if before else 1
+        digests = digest_of_text(before.text if before else ""), digest_of_text(text)
+        by = self._changes.answered(name, *digests) if self._changes else None
+        words, actor = (by.words, by.actor) if by else (words, {"kind": "file"})
         document = Document(name, version, text, iso(now), words)
-        entry = document.entry(before, now, {"kind": "file"})
-        self._recorder.write(written(document, entry)).checked()
+        change = PolicyChange(
+            RecordKind.RULES_CHANGED,
+            name,
+            before.hash if before else "",
+            document.hash,
+            words,
+            by,
+            begun=before is None,
+        )
+        beside = self._changes.recorded(change) if self._changes else ()
+        entry = document.entry(before, now, actor)
+        self._recorder.write(*beside, written(document, entry)).checked()
         self._known = {**self._known, name: document}
 
 

@@ -16,6 +16,7 @@ from crabhook.server.core.documents import LARGEST, Documents, OwnTexts
 from crabhook.server.core.rules_in_force import RulesInForce
 from crabhook.store.interface import Proposal
 from crabhook.store.opening import open_writer
+from crabhook.store.record import RecordKind
 from crabhook.store.recorder import Recorder
 from crabhook.team.folder import TEAM
 from tests.support.team import founded
@@ -52,7 +53,9 @@ def proposal(follows: int = 1, text: str = DENY, name: str = RULES) -> Proposal:
 
 
 def told(folder: Path) -> list[str]:
-    return [str(record.data()["what"]) for record in records(folder)]
+    """What the documents' own records say; who changed the policy has a record beside them."""
+    documents = (record for record in records(folder) if record.kind == RecordKind.DOCUMENT)
+    return [str(record.data()["what"]) for record in documents]
 
 
 def test_the_first_server_gives_its_own_rules_and_says_so_on_record(
