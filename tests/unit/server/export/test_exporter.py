@@ -23,6 +23,7 @@ from crabhook.server.export.receivers import (
     SyslogReceiver,
 )
 from crabhook.server.metrics.tally import Exported
+from crabhook.store.change import happened
 from crabhook.store.opening import open_history, open_writer
 from crabhook.store.record import RecordKind, Retention
 from crabhook.store.recorder import Recorder
@@ -296,3 +297,29 @@ async def test_a_full_disk_stops_the_export_and_loses_nothing(desk: Desk) -> Non
         (desk.folder / "export.cursor").rmdir()
         await level(exporter)
     assert set(receiver.numbers) == set(range(2, desk.recorder.head.seq + 1))
+
+
+@pytest.mark.slow
+@pytest.mark.thorough
+async def test_two_minutes_of_a_hundred_decisions_a_second_wait_for_a_dead_receiver(
+    desk: Desk,
+) -> None:
+    """The spool is the record: what waits is on disk, and the exporter holds a batch of it."""
+    sink = SyslogSink()
+    async with syslog_sink(sink):
+        pass
+    desk.decides()
+    by = ExportWay.SYSLOG, ExportFormat.CEF
+    async with desk.exporting(SyslogReceiver(LOOPBACK, sink.port), *by) as exporter:
+        await until(lambda: exporter._cursor)
+        for _ in range(120):
+            changes = (call(RecordKind.DECIDED, "allow", input={"command": "ls"}),) * 100
+            desk.recorder.write(*map(happened, changes))
+            await asyncio.sleep(0)
+        await until(lambda: exporter.failing)
+        assert exporter.behind >= 12_000
+        held = exporter._batch.items if exporter._batch else ()
+        assert len(held) <= module.AT_ONCE
+        async with syslog_sink(sink):
+            await level(exporter)
+    assert sink.numbers == list(range(2, desk.recorder.head.seq + 1))
