@@ -89,6 +89,14 @@ def _other_unit(setup: Setup) -> Iterator[Remark]:
         if in_seconds and _looks_like_milliseconds(timeout):
             message = f"{timeout:g} is in seconds here, {spelled(timeout)}: was it milliseconds?"
             yield handler.remark(handler.timeout_key, message)
+        elif setup.protocol.milliseconds_from is not None and not in_seconds:
+            if timeout % 500 and not timeout % 60:  # as many seconds are whole minutes
+                first = f"{setup.protocol.milliseconds_from:g}"
+                message = (
+                    f"{timeout:g} is in milliseconds here, as every number from {first} on: were "
+                    f"{spelled(timeout)} meant? Write {timeout * 1000:.15g}"
+                )
+                yield handler.remark(handler.timeout_key, message)
         elif not in_seconds and timeout < 1000:
             message = f"{timeout:g} is in milliseconds here: was {spelled(timeout)} meant?"
             yield handler.remark(handler.timeout_key, message)

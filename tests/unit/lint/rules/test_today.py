@@ -133,6 +133,14 @@ def test_a_timeout_that_its_size_gives_a_unit_is_not_doubted(found: Judge, timeo
     assert not found(files, only="CH107")
 
 
+@pytest.mark.parametrize("timeout", [1200, 1800, 3600, 7200, 86_400])
+def test_minutes_and_hours_in_seconds_are_a_few_seconds_at_qwen(found: Judge, timeout: int) -> None:
+    handler = {"command": "x", "timeout": timeout}
+    files = {".qwen/settings.json": registered("PreToolUse", handler)}
+    (remark,) = found(files, only="CH107")
+    assert f"Write {timeout}000" in remark
+
+
 def test_what_crabhook_itself_has_installed_is_not_doubted(found: Judge) -> None:
     handler = {"command": "/opt/bin/crabhook", "args": ["--wait", "5000"], "timeout": 5000}
     files = {"settings.json": registered("PreToolUse", handler)}
