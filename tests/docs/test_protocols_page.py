@@ -11,6 +11,7 @@ from crabhook.platforms.codex import events as codex
 from crabhook.platforms.copilot import events as copilot
 from crabhook.platforms.event_table import Held
 from crabhook.platforms.gemini import events as gemini
+from crabhook.platforms.opencode import events as opencode
 from crabhook.platforms.qwen import events as qwen
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "protocols.md"
@@ -21,6 +22,7 @@ PLATFORMS: dict[str, Any] = {
     "Codex": codex,
     "Qwen Code": qwen,
     "GitHub Copilot CLI": copilot,
+    "OpenCode": opencode,
 }
 """The beginning of each platform's heading, and the code's own table."""
 

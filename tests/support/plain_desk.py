@@ -150,7 +150,7 @@ class PlainDesk:
 
     def card(self, tool: str) -> int:
         """Wait for a new card of this tool; return its number."""
-        return int(self.wait_for(rf"^#(\d+) \w+ {tool} session=").group(1))
+        return int(self.wait_for(rf"^#(\d+) [\w.]+ {tool} session=").group(1))
 
     def say_when(self, tool: str, *words: str) -> None:
         """Say these words about the next cards of this tool, in turn, while the test goes on."""

@@ -30,6 +30,7 @@ KNOWN = {
     "claude": Agent("@anthropic-ai/claude-code", "@anthropic-ai/claude-code-*/claude"),
     "gemini": Agent("@google/gemini-cli", "@google/gemini-cli/bundle/gemini.js"),
     "codex": Agent("@openai/codex", "@openai/codex-*/vendor/*/bin/codex"),
+    "opencode": Agent("opencode-linux-x64", "opencode-*/bin/opencode"),
     "qwen": Agent("@qwen-code/qwen-code", "@qwen-code/qwen-code/cli-entry.js"),
     "copilot": Agent("@github/copilot-linux-x64", "@github/copilot-*/copilot"),
 }
@@ -53,9 +54,8 @@ def installed_version(agent: str = "claude") -> str | None:
     found = program(agent)
     if found is None:
         return None
-    modules = AGENTS / "node_modules"
-    scope, name, *_ = found.relative_to(modules).parts
-    manifest = json.loads((modules / scope / name / "package.json").read_text(encoding="utf-8"))
+    package = next(folder for folder in found.parents if (folder / "package.json").exists())
+    manifest = json.loads((package / "package.json").read_text(encoding="utf-8"))
     # A platform's package may carry the platform's name behind its version.
     return str(manifest["version"]).partition("-")[0]
 

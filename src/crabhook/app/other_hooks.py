@@ -69,8 +69,9 @@ class OtherHooks:
 
         for agent in PLATFORMS.values():
             settings = [path for path, _ in places(agent, project, self._environment)]
-            plugins = brought(agent, project, self._environment, self._object_in)
-            brought_by = dict.fromkeys(plugin.path for plugin in plugins)
+            plugins = list(brought(agent, project, self._environment, self._object_in))
+            yield from (_module(agent, it.module, it.path) for it in plugins if it.module)
+            brought_by = dict.fromkeys(plugin.path for plugin in plugins if not plugin.module)
             for path in (*settings, *brought_by):
                 stamp = stamp_of(path)
                 stamped = self._read.get(path)
@@ -104,7 +105,12 @@ def _others(agent: Platform, there: "InspectedSettings", by_plugin: bool) -> Ite
         if entry.event in agent.changeable and "supervisor-hook" not in entry.told:
             yield OtherHook(agent.name, entry.told[:NAMED], there.path, _matcher(agent, entry))
     for module in there.modules if by_plugin else ():
-        yield OtherHook(agent.name, f"the module {module}"[:NAMED], there.path, None)
+        yield _module(agent, module, there.path)
+
+
+def _module(agent: Platform, name: str, path: Path) -> OtherHook:
+    """Return code that an agent loads into itself, which may change any call."""
+    return OtherHook(agent.name, f"the module {name}"[:NAMED], path, None)
 
 
 def _matcher(agent: Platform, entry: "HookEntry") -> "Matcher | None":

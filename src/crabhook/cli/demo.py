@@ -67,7 +67,7 @@ def _end(summary: Iterator[str], answers_read: list[Read]) -> None:
 GO_ON = (
     "",
     "On a page:            crabhook demo --web",
-    "With your own agent:  crabhook install claude   (or codex, copilot, gemini, qwen)",
+    "With your own agent:  crabhook install claude   (or codex, copilot, gemini, opencode, qwen)",
     "then, to decide:      crabhook",
     "",
 )

@@ -27,7 +27,6 @@ from crabhook.install.settings_file import (
 from crabhook.model.card import Stance
 from crabhook.model.errors import CrabhookError, InstallError
 from crabhook.platforms import PLATFORMS
-from crabhook.platforms.claude.settings import USUAL_URL, endpoint, export, served
 from crabhook.platforms.installation import (
     MAX_WAIT,
     USUAL_WAIT,
@@ -36,6 +35,7 @@ from crabhook.platforms.installation import (
     Transport,
 )
 from crabhook.platforms.interface import Platform
+from crabhook.platforms.sending import USUAL_URL, endpoint, export, served
 from crabhook.server.address import (
     Address,
     AddressError,
@@ -111,7 +111,8 @@ def _install(arguments: argparse.Namespace) -> None:
     _join(arguments)
     installation = _installation(arguments, agent)
     entries = agent.settings.groups(installation)
-    change = plan(chosen_path(arguments), lambda text: with_hooks(text, entries))
+    own = agent.settings.own
+    change = plan(chosen_path(arguments), lambda text: with_hooks(text, entries, own))
     if arguments.dry_run:
         sys.stdout.write(change.difference())
     else:
@@ -121,7 +122,7 @@ def _install(arguments: argparse.Namespace) -> None:
         compiled = program.compile_hook()
         say(agent.settings.stances[installation.stance])
         at = " or ".join(listed(installation.server or ""))
-        say(f"Hooks ask the server at {at}.")
+        say(f"Hooks ask the server at {installation.url if agent.settings.own else at}.")
         say(_FAIL_CLOSED if installation.fail_closed else agent.settings.unreachable)
         joined = _reached(agent.program, "the team's server")
         say(*(next_steps(agent, installation) if arguments.join is None else [joined]))
@@ -193,22 +194,31 @@ def _installation(arguments: argparse.Namespace, agent: Platform) -> Installatio
         interpreter=program.interpreter(),
         stub=program.stub(),
         stance=stance,
-        fail_closed=arguments.fail_closed,
+        fail_closed=arguments.fail_closed or stance in agent.settings.closed,
         wait=arguments.wait,
         server=server,
-        token_file=arguments.token_file,
+        token_file=arguments.token_file or _read_there(agent),
         tls_ca=arguments.tls_ca,
         url=_url(arguments, agent),
     )
 
 
+def _read_there(agent: Platform) -> str | None:
+    """Return the file from which hooks that are a program of their own read the token."""
+    return str(config.token_file()) if agent.settings.own else None
+
+
 def _url(arguments: argparse.Namespace, agent: Platform) -> str | None:
     """Return where the agent shall send its hooks, None for nowhere.  Raises InstallError."""
-    transport = Transport(arguments.transport)
-    if transport not in agent.settings.transports:
-        raise InstallError(f"{agent.title} sends no hooks by HTTP, it only starts commands")
+    ways = agent.settings.transports
+    transport = Transport(arguments.transport or next(iter(ways)))
+    if transport not in ways:
+        can = "starts no commands, it sends its hooks by HTTP"
+        if transport is Transport.HTTP:
+            can = "sends no hooks by HTTP, it only starts commands"
+        raise InstallError(f"{agent.title} {can}")
     if transport is Transport.HTTP:
-        return endpoint(arguments.url or USUAL_URL)
+        return endpoint(arguments.url or USUAL_URL, agent.name)
     if arguments.url is not None:
         raise InstallError("--url says where --transport http sends the hooks to")
     return None
@@ -233,7 +243,7 @@ def next_steps(agent: Platform, installation: Installation) -> Iterator[str]:
         yield (
             f"Next: run `{serve}` in a terminal of its own, then start `{agent.program}`.  {_ANEW}"
         )
-    if installation.url is None:
+    if installation.url is None or agent.settings.own:
         return
     token = installation.token_file or str(config.token_file())
     yield (
@@ -295,6 +305,7 @@ def _troubles(
         yield from program.unshared(installation.interpreter, installation.stub)
     yield from agent.settings.troubles(change.settings.path, read_settings)
     yield from agent.settings.cautions
+    yield from agent.settings.exposed(os.environ)
     yield from program.misgivings(installation.interpreter)
     for file in (installation.token_file, installation.tls_ca):
         if file and not Path(file).exists():

@@ -15,15 +15,20 @@ from typing import TypeAlias
 from crabhook.datatypes import frozen
 from crabhook.hook import Options, read_options
 from crabhook.install import program
-from crabhook.install.entries import with_hooks
+from crabhook.install.entries import own_file, with_hooks
 from crabhook.install.program import AffectedHooks
 from crabhook.lint.configuration.command import commands
 from crabhook.model.card import Stance
 from crabhook.model.json_source import Json, Number, as_json, parse
-from crabhook.platforms.claude.settings import is_ours
-from crabhook.platforms.claude.write import STANCE, WAIT
-from crabhook.platforms.installation import CLIENT_GRACE, MAX_WAIT, USUAL_WAIT, Group, Installation
+from crabhook.platforms.installation import (
+    CLIENT_GRACE,
+    MAX_WAIT,
+    USUAL_WAIT,
+    Group,
+    Installation,
+)
 from crabhook.platforms.interface import Platform
+from crabhook.platforms.sending import STANCE, WAIT, is_sent
 from crabhook.server.address import asked_address, default_address
 
 Words: TypeAlias = tuple[str, ...]
@@ -62,7 +67,7 @@ class HookEntry:
     @property
     def url(self) -> str:
         """The address that the agent itself sends to; empty for a program."""
-        url = self.handler.get("url") if is_ours(dict(self.handler)) else None
+        url = self.handler.get("url") if is_sent(dict(self.handler)) else None
         return url if isinstance(url, str) else ""
 
     @property
@@ -102,6 +107,8 @@ class HookEntry:
             yield "--companion"
         if wait := named.get(WAIT.lower()):
             yield from ("--wait", wait)
+        if token := self.handler.get("tokenFile"):
+            yield from ("--token-file", str(token))
         if self.handler.get("onFailure") == "block":
             yield from ("--when-unreachable", "deny", "--when-lost", "deny")
 
@@ -196,11 +203,19 @@ def installation(agent: Platform, entries: Sequence[HookEntry]) -> Installation:
 
 
 def differences(
-    text: str, entries: Sequence[HookEntry], wanted: Mapping[str, Group]
+    text: str,
+    entries: Sequence[HookEntry],
+    wanted: Mapping[str, Group],
 ) -> dict[str, str]:
-    """Return, by event, how our `entries` in `text` differ from what this version would write."""
-    if with_hooks(text, wanted) == text:
+    """Return, by event, how our `entries` in `text` differ from what this version would write.
+
+    A file that is all ours differs as a whole.
+    """
+    own = own_file(text)
+    if with_hooks(text, wanted, own) == text:
         return {}
+    if own is not None:
+        return dict.fromkeys(wanted, "is written otherwise")
     here = {entry.event for entry in entries}
     differing = {event: "is missing" for event in wanted if event not in here}
     differing |= dict.fromkeys(sorted(here - set(wanted)), "is not hooked any more")

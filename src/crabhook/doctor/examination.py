@@ -294,6 +294,7 @@ OF_AN_AGENT: Sequence[Callable[[Case], Iterator[Finding]]] = (
     installed.permitted,
     installed.environment,
     installed.alone,
+    installed.guarded,
     program_runs,
     installed.patient,
     server.answers,

@@ -14,11 +14,18 @@ from crabhook.doctor.entry import HookEntry, entry, installation
 from crabhook.doctor.finding import crabhook_command, install_command
 from crabhook.hook.failover import listed
 from crabhook.install import program, settings_file
-from crabhook.install.entries import events_in, is_ours
+from crabhook.install.entries import events_in, is_ours, own_file
 from crabhook.model.errors import InstallError, PayloadError
-from crabhook.model.json_source import Node, parse
+from crabhook.model.json_source import Node, as_json, parse
 from crabhook.model.jsontext import Value, parse_object
-from crabhook.platforms.installation import START, START_CLOSED, Around, PluginFile, SettingsScope
+from crabhook.platforms.installation import (
+    START,
+    START_CLOSED,
+    Around,
+    OwnFile,
+    PluginFile,
+    SettingsScope,
+)
 from crabhook.platforms.interface import Platform
 
 MOST_PLUGINS = 500  # that are looked at
@@ -167,9 +174,7 @@ def case(agent: Platform, wish: DoctorTask, environment: Mapping[str, str]) -> C
     in_path = shutil.which(agent.program, path=environment.get("PATH"))
     path = wish.program or (Path(in_path) if in_path else None)
     settings = (read(*place) for place in places(agent, wish.project, environment))
-    plugins = (
-        (plugin, read(plugin.path, None)) for plugin in brought(agent, wish.project, environment)
-    )
+    plugins = ((plugin, _looked_at(plugin)) for plugin in brought(agent, wish.project, environment))
     return Case(agent, wish, tuple(settings), path, brought=tuple(plugins))
 
 
@@ -219,11 +224,20 @@ def places(
             yield path, None
 
 
+def _looked_at(plugin: PluginFile) -> InspectedSettings:
+    """Read the hooks that a plugin brings; a module is named and never read."""
+    if plugin.module:
+        return InspectedSettings(plugin.path, None, modules=(plugin.module,))
+    return read(plugin.path, None)
+
+
 def read(path: Path, scope: SettingsScope | None) -> InspectedSettings:
-    """Read a settings file; a missing file holds nothing."""
+    """Read a settings file, or a file that is all ours; a missing file holds nothing."""
     modules = tuple[str, ...]()
     try:
         text = settings_file.read(path).text
+        if own := own_file(text):
+            return InspectedSettings(path, scope, text, ours=tuple(_own_entries(own, text)))
         document = parse(text) if text.strip(" \t\r\n\ufeff") else None
         modules = tuple(_modules(document)) if document else ()
         events = events_in(document) if document else ()
@@ -239,6 +253,15 @@ def read(path: Path, scope: SettingsScope | None) -> InspectedSettings:
                     registered = entry(event.name, value, number, place, matcher)
                     (ours if is_ours(value) else others).append(registered)
     return InspectedSettings(path, scope, text, "", tuple(ours), tuple(others), modules)
+
+
+def _own_entries(own: OwnFile, text: str) -> Iterator[HookEntry]:
+    """Yield the entries in a file that is all ours. Raises InstallError."""
+    for event, group in own.read(text).items():
+        handlers = as_json(group["hooks"])
+        for handler in handlers if isinstance(handlers, list) else ():
+            if isinstance(handler, dict):
+                yield entry(event, handler)
 
 
 def _modules(document: Node) -> Iterator[str]:

@@ -7,6 +7,7 @@ commands run in turn.
 import json
 import os
 import shlex
+import socket
 import subprocess
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,6 +25,8 @@ from crabhook.doctor.finding import Finding, make_finding
 from crabhook.doctor.processes import ProgramError, ask, end, run
 from crabhook.hook import Options
 from crabhook.install.program import own_command
+from crabhook.platforms import PLATFORMS
+from crabhook.platforms.installation import Transport
 from crabhook.platforms.interface import ModelAnswer, ScriptedSession, Turn
 
 ALLOWED, DENIED = "allowed-by-crabhook-doctor", "denied-by-crabhook-doctor"
@@ -102,17 +105,30 @@ def stage(agent: str) -> Iterator[Stage]:
         for folder in (house.project, house.folder / "tmp"):
             folder.mkdir()
         house.write(".config/crabhook/rules.toml", RULES)
-        with _serving(house):
-            words = ("install", agent, "--gate", "--fail-closed", "--server", house.server)
+        here = agent in PLATFORMS
+        sent = here and Transport.COMMAND not in PLATFORMS[agent].settings.transports
+        address = f"127.0.0.1:{_free_port()}" if sent else ""
+        with _serving(house, address):
+            words = ["install", agent, "--gate", "--fail-closed", "--server", house.server]
+            words += ["--url", f"http://{address}"] if address else []
             done = run(own_command(*words), seconds=_INSTALLS, environment=house.environment)
             if done.code:
                 raise ProgramError(f"the hooks could not be installed: {done.first_words}")
             yield house
 
 
+def _free_port() -> int:
+    """Return a port of the loopback where nobody listens at the moment."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port: int = server.getsockname()[1]
+    return port
+
+
 @contextmanager
-def _serving(house: Stage) -> Iterator[None]:
-    words = ("serve", "--headless", "--otherwise", "deny", "--listen", house.server)
+def _serving(house: Stage, address: str = "") -> Iterator[None]:
+    """Have a server run; `address`: where it takes hooks by HTTP too."""
+    words = ["serve", "--headless", "--otherwise", "deny", "--listen", house.server]
+    words += ["--http", address] if address else []
     log = house.folder / "serve.log"
     with log.open("wb") as file:
         process = subprocess.Popen(  # noqa: S603 - ourselves

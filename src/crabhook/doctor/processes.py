@@ -31,7 +31,7 @@ from crabhook.hook import Options, Unanswered
 from crabhook.hook.call import UNAVAILABLE
 from crabhook.hook.client import HookRequest
 from crabhook.model.errors import CrabhookError
-from crabhook.platforms.claude.write import PATH
+from crabhook.platforms.sending import path_of
 
 _TOLD = 300  # characters of what a program said that are repeated
 
@@ -216,7 +216,7 @@ def knock(url: str, token: str, ca: str = "") -> tuple[Knock, str]:
             line = HTTPConnection(parts.netloc, timeout=WITHIN)
         headers = {"Authorization": f"Bearer {token}", "Content-Type": "text/plain"}
         try:
-            line.request("POST", parts.path or PATH, b"", headers)
+            line.request("POST", parts.path or path_of("claude"), b"", headers)
             answer = line.getresponse()
             words = answer.read(200).decode("ascii", "replace").strip()
         finally:

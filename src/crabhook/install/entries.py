@@ -15,6 +15,7 @@ from crabhook.model.errors import InstallError
 from crabhook.model.json_source import Json, Node, as_json, parse
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.installation import Group as Entry
+from crabhook.platforms.installation import OwnFile
 from crabhook.platforms.interface import Platform
 
 _FIRST_INDENT = re.compile(r"\n([ \t]+)\S")
@@ -143,14 +144,18 @@ def known(agent: str | None) -> Platform:
     raise InstallError(f"{problem}. It can be installed into: {choice}")
 
 
-def with_hooks(text: str, groups: Mapping[str, Entry]) -> str:
+def with_hooks(text: str, groups: Mapping[str, Entry], own: OwnFile | None = None) -> str:
     """Return `text` with exactly `groups` as our entries; our older entries are removed.
 
-    A correct entry stays in its place, so a second run changes nothing. A blank text counts as no
-    settings.
+    `own` writes a file that is all ours. A correct entry stays in its place, so a second run
+    changes nothing. A blank text counts as no settings.
 
     Raises InstallError (DocumentError) for a text that is not sound settings.
     """
+    if own is not None:
+        if text.strip() and not text.startswith(own.mark):
+            raise InstallError("it is another program's file: move it away first")
+        return own.text(groups)
     wanted = {event: as_json(group) for event, group in groups.items()}
     text = _remove(_settings(text), wanted)
     document = parse(text)
@@ -170,18 +175,29 @@ def with_hooks(text: str, groups: Mapping[str, Entry]) -> str:
     return apply(text, edits)
 
 
+def own_file(text: str) -> OwnFile | None:
+    """Return how a file is written that is all ours; None for any other."""
+    files = (agent.settings.own for agent in PLATFORMS.values())
+    return next((own for own in files if own and text.startswith(own.mark)), None)
+
+
 def without_hooks(text: str) -> str:
     """Return `text` without our entries, and without keys that are empty after that.
 
-    An empty list of hooks from before goes too: for Claude Code, an empty list means no list.
+    Of a file that is all ours nothing is left. An empty list of hooks from before goes too: for
+    Claude Code, an empty list means no list.
 
     Raises InstallError (DocumentError) for a text that is not sound settings.
     """
+    if own_file(text):
+        return ""
     return _remove(_settings(text), {}) if count(text) else text
 
 
 def count(text: str) -> int:
     """Return how many events in `text` have a handler of ours; the text must be sound."""
+    if own := own_file(text):
+        return len(own.read(text))
     events = events_in(parse(_settings(text)))
     return sum(any(group.ours for group in event.groups) for event in events)
 

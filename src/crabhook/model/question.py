@@ -85,6 +85,9 @@ def _refuse_too_many(listed: Sequence[Value]) -> None:
         raise QuestionError(f"the questions have {options} options, more than {MAX_OPTIONS}")
 
 
+_SEVERAL = ("multiSelect", "multiple")  # what agents call it
+
+
 def _read_question(number: int, item: Value) -> Question:
     if not isinstance(item, dict):
         raise QuestionError(f"question {number} is not an object")
@@ -102,7 +105,7 @@ def _read_question(number: int, item: Value) -> Question:
         text=text,
         header=text_at(item, "header"),
         options=options,
-        several=item.get("multiSelect") is True,
+        several=any(item.get(key) is True for key in _SEVERAL),
         kind=text_at(item, "kind") or "choice",
     )
 

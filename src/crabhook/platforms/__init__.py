@@ -18,6 +18,7 @@ AGENTS: dict[str, str] = {
         "codex",
         "qwen",
         "copilot",
+        "opencode",
     )
 }
 """Each agent by the name of its platform, and the package whose PLATFORM it is."""

@@ -248,10 +248,14 @@ class ConsentSources:
 
 @frozen
 class PluginFile:
-    """A file of hooks that a plugin brings, and the command that switches the plugin off."""
+    """A file of hooks that a plugin brings, and the command that switches the plugin off.
+
+    `module`: the plugin is code that the agent loads into itself, of this name.
+    """
 
     path: Path
     without: str
+    module: str = ""
 
 
 @frozen
@@ -282,6 +286,19 @@ class Unseen:
 
 
 @frozen
+class OwnFile:
+    """How hooks are written into a file that is all ours, as a program that the agent loads.
+
+    `mark` begins each file of ours. `text` is the whole file for these entries, and `read` finds
+    them in it; it raises InstallError.
+    """
+
+    mark: str
+    text: Callable[[Mapping[str, Group]], str]
+    read: Callable[[str], dict[str, Group]]
+
+
+@frozen
 class HookSetup:
     """How crabhook is installed into one agent, and what the doctor has to know of it.
 
@@ -295,7 +312,10 @@ class HookSetup:
     trouble there begins that switches every hook off. `once`: hooks that are the same in two files
     run once. `permitted` says whether its user has let our hooks run. `unseen`: what older versions
     run without asking a hook. `brought` yields the hooks that plugins bring, which the agent runs
-    beside its settings' own. `alone`: the file is for our hooks alone, and goes with them.
+    beside its settings' own. `alone`: the file is for our hooks alone, and goes with them. `own`:
+    our hooks are a file of their own, in place of entries in its settings. `closed`: the stances in
+    which a hook without an answer always denies. `exposed` says who else can answer in the person's
+    place, given the agent's environment.
     """
 
     stances: Mapping[Stance, str]
@@ -318,6 +338,9 @@ class HookSetup:
     brought: Callable[[Around], Iterator[PluginFile]] = lambda _: iter(())
     unseen: tuple[Unseen, ...] = ()
     alone: bool = False
+    own: OwnFile | None = None
+    closed: frozenset[Stance] = frozenset()
+    exposed: Callable[[Mapping[str, str]], Iterator[str]] = lambda _: iter(())
 
     @property
     def stance(self) -> Stance:

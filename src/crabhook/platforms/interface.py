@@ -54,6 +54,13 @@ class Tools:
     plan_mode: str = ""
 
 
+@frozen
+class Sends:
+    """Hooks that an agent sends itself: `body` is a reply as the body of the HTTP answer."""
+
+    body: Callable[[Reply], bytes]
+
+
 @frozen(slots=False)
 class Platform:
     """One agent: its tables, and the functions that read and write its hook protocol.
@@ -70,6 +77,7 @@ class Platform:
     same when it runs; None for all of it. `by_person`: whether a person wrote a prompt, not the
     agent's own program. `part_of`: the id of the call that an event is about a part of.
     `asks_first`: whether it asks its user about a call before the event that comes with each call.
+    `sends`: how it is answered over HTTP; None where it sends no hooks itself.
     """
 
     name: str
@@ -90,6 +98,7 @@ class Platform:
     by_person: Callable[[Event], bool] = lambda _: True
     part_of: Callable[[Event], str] = lambda _: ""
     asks_first: bool = False
+    sends: Sends | None = None
 
     def holdable(self) -> Sequence[str]:
         """Return the names of the events that an operator may ask to hold."""

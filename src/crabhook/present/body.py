@@ -43,7 +43,8 @@ ASKED, ANSWERED = "Elicitation", "ElicitationResult"
 """The events in which an MCP server asks, and in which its form was answered."""
 _SIDES = ("old_string", "new_string")
 _COPILOTS_SIDES = ("old_str", "new_str")
-_FALSE_AS_EVER = frozenset({"replace_all", "run_in_background"})
+_OPENCODES_SIDES = ("oldString", "newString")
+_FALSE_AS_EVER = frozenset({"replace_all", "replaceAll", "run_in_background"})
 _OF_PLANS = frozenset({"planFilePath"})
 
 
@@ -54,7 +55,8 @@ Choose: TypeAlias = Callable[[str, Mapping[str, Value]], Block | None]
 class Chooser:
     """How the field of an input becomes a block.
 
-    `leads`: the block says what the call does. `of`: it does so behind the file under this name.
+    `leads`: the block says what the call does. `of`: it does so behind the file under this name, or
+    under one of several.
     """
 
     block: Choose
@@ -79,12 +81,12 @@ def body(event: Event) -> Body:
 def _lead(tool_input: Mapping[str, Value], blocks: Mapping[str, Block]) -> tuple[Block, ...]:
     """Return the blocks that say what a call does; none for an odd input."""
     for key, chooser in CHOOSERS.items():
-        if chooser.of in blocks and isinstance(
-            whole := blocks.get(key), TextChange | TextChanges | NewText
-        ):
+        file = next((blocks[name] for name in chooser.of.split() if name in blocks), None)
+        whole = blocks.get(key)
+        if file is not None and isinstance(whole, TextChange | TextChanges | NewText):
             changes = whole.edits if isinstance(whole, TextChanges) else ()
             if all(edit.change is not None for edit in changes):
-                return blocks[chooser.of], whole
+                return file, whole
     for key, chooser in CHOOSERS.items():
         if chooser.leads and key in blocks:
             note = blocks.get("description") if isinstance(blocks[key], CommandText) else None
@@ -151,6 +153,8 @@ def _change(_: str, tool_input: Mapping[str, Value]) -> TextChange | None:
             return TextChange({key: tool_input[key] for key in _SIDES}, before, after)
         case {"old_str": str(before), "new_str": str(after)}:
             return TextChange({key: tool_input[key] for key in _COPILOTS_SIDES}, before, after)
+        case {"oldString": str(before), "newString": str(after)}:
+            return TextChange({key: tool_input[key] for key in _OPENCODES_SIDES}, before, after)
     return None
 
 
@@ -185,14 +189,16 @@ def _questions(tool_input: Mapping[str, Value]) -> Block:
 
 CHOOSERS: dict[str, Chooser] = {
     "file_path": Chooser(_text(FilePath)),
+    "filePath": Chooser(_text(FilePath)),
     "notebook_path": Chooser(_text(FilePath)),
     "path": Chooser(_changed_file),
     "command": Chooser(_text(CommandText), leads=True),
     "description": Chooser(_text(Description)),
     "old_string": Chooser(_change, of="file_path"),
     "old_str": Chooser(_change, of="path"),
+    "oldString": Chooser(_change, of="filePath"),
     "edits": Chooser(_edits, of="file_path"),
-    "content": Chooser(_text(NewText), of="file_path"),
+    "content": Chooser(_text(NewText), of="file_path filePath"),
     "file_text": Chooser(_text(NewText), of="path"),
     "new_source": Chooser(_text(NewText), of="notebook_path"),
     "plan": Chooser(_text(Plan), leads=True),

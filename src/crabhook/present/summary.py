@@ -255,7 +255,9 @@ def _file(path: str, whole: Mapping[str, Value], cwd: str) -> str:
     size, content = "", whole.get("content", whole.get("file_text"))
     if counts and len(counted) == len(counts):
         added, removed = map(sum, zip(*counted, strict=True))
-        everywhere = "everywhere" if whole.get("replace_all") is True else ""
+        everywhere = (
+            "everywhere" if True in (whole.get("replace_all"), whole.get("replaceAll")) else ""
+        )
         size = f"+{added} -{removed} {everywhere}".rstrip()
     elif isinstance(content, str) and not content.endswith(CUT):
         size = plural(line_count(content), "line")
@@ -266,10 +268,14 @@ def _file(path: str, whole: Mapping[str, Value], cwd: str) -> str:
 
 def _count(edit: Mapping[str, Value]) -> tuple[int, int] | None:
     match edit:
-        case {"old_string": str(old), "new_string": str(new)} | {
-            "old_str": str(old),
-            "new_str": str(new),
-        } if len(old) + len(new) <= _COUNTED:
+        case (
+            {"old_string": str(old), "new_string": str(new)}
+            | {
+                "old_str": str(old),
+                "new_str": str(new),
+            }
+            | {"oldString": str(old), "newString": str(new)}
+        ) if len(old) + len(new) <= _COUNTED:
             return None if old.endswith(CUT) or new.endswith(CUT) else counted(old, new)
     return None
 

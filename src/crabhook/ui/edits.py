@@ -9,14 +9,16 @@ from crabhook.model.jsontext import Path, Value, at
 from crabhook.present.summary import brief
 from crabhook.ui.commands.decide import RewriteError, edited_field
 
-# The fields that hold what a file will, each with the one that names the file.
+# The fields that hold what a file will, each with those that name the file, agent by agent.
 _NEW_TEXTS = {
-    "new_string": "file_path",
-    "content": "file_path",
-    "new_source": "notebook_path",
-    "new_str": "path",
-    "file_text": "path",
+    "new_string": ("file_path",),
+    "content": ("file_path", "filePath"),
+    "new_source": ("notebook_path",),
+    "new_str": ("path",),
+    "file_text": ("path",),
+    "newString": ("filePath",),
 }
+_FILES = frozenset(name for names in _NEW_TEXTS.values() for name in names)
 _MOST_LISTED = 8  # texts of an input that are offered to be edited as lines
 
 
@@ -36,9 +38,9 @@ def text_paths(tool: ToolCall) -> Sequence[Path]:
     if field := edited_field(tool):
         return [(field,)]
     sent = tool.input
-    if isinstance(sent, dict) and set(_NEW_TEXTS.values()) & sent.keys():
-        for key, file in _NEW_TEXTS.items():
-            if file in sent and isinstance(sent.get(key), str):
+    if isinstance(sent, dict) and _FILES & sent.keys():
+        for key, files in _NEW_TEXTS.items():
+            if sent.keys() & files and isinstance(sent.get(key), str):
                 return [(key,)]
         edits = sent.get("edits")
         several = enumerate(edits) if isinstance(edits, list) else ()

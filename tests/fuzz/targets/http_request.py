@@ -14,7 +14,8 @@ from typing import Any
 from aiohttp import web
 
 from crabhook.model.decision import Decision, Verdict
-from crabhook.platforms.claude.write import PATH, STANCE, WAIT
+from crabhook.platforms.claude.write import body
+from crabhook.platforms.sending import STANCE, WAIT, path_of
 from crabhook.server.address import Tokens
 from crabhook.server.core.anonymous_intake import AnonymousIntake
 from crabhook.server.core.runner import Runner
@@ -28,6 +29,7 @@ from tests.support.runners import bare_runner
 from tests.support.seat import decide
 
 TOKEN = "the-token"
+PATH = path_of("claude")
 HERE = ("127.0.0.1", 7780)
 OUR_NAMES = re.compile(r"(?i)(localhost|127\.0\.0\.1|\[::1\]|\[127\.0\.0\.1\])\.*:0*7780")
 TERMS = {STANCE.lower(), WAIT.lower()}
@@ -110,7 +112,7 @@ async def _law(data: bytes, size: int, *, answers: bool) -> None:
 def _middleware(runner: Runner) -> Middleware:
     way = AnonymousIntake(runner, wait=60.0, named=NAMED)
     middleware = Middleware(HeaderCheck(Tokens(TOKEN)), way.complain, runner.witness.stranger)
-    hooks = HookRoute(way, middleware.connections)
+    hooks = HookRoute(way, middleware.connections, "claude", body)
 
     async def let_in(request: web.BaseRequest) -> web.StreamResponse:
         _may_ask(request)  # where it may not, it is lost with a 500, which is not documented

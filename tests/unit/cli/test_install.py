@@ -79,7 +79,7 @@ def test_every_hook_names_its_server_as_it_was_when_installed(
         assert words[words.index("--server") + 1] == server
 
 
-@pytest.mark.parametrize("agent", ["claude", "gemini", "codex", "qwen", "copilot"])
+@pytest.mark.parametrize("agent", ["claude", "gemini", "codex", "qwen", "copilot", "opencode"])
 def test_everybodys_settings_name_a_server_for_all_of_them_or_are_not_written(
     agent: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -19,6 +19,7 @@ PAGES = {
     "codex": (DOCS / "how-to" / "codex.md", "Codex CLI"),
     "qwen": (DOCS / "how-to" / "qwen.md", "Qwen Code"),
     "copilot": (DOCS / "how-to" / "copilot.md", "GitHub Copilot CLI"),
+    "opencode": (DOCS / "how-to" / "opencode.md", "OpenCode"),
 }
 """Each agent's page, and the agent's name there."""
 

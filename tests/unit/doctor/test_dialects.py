@@ -18,6 +18,7 @@ PATHS = {
     "codex": "/v1/responses",
     "qwen": "/v1/chat/completions",
     "copilot": "/v1/chat/completions",
+    "opencode": "/v1/chat/completions",
 }
 STREAMED = {
     "claude": ("/v1/messages", {"stream": True}),
@@ -25,6 +26,7 @@ STREAMED = {
     "codex": ("/v1/responses", {}),
     "qwen": ("/v1/chat/completions", {"stream": True}),
     "copilot": ("/v1/chat/completions", {"stream": True}),
+    "opencode": ("/v1/chat/completions", {"stream": True}),
 }
 MANY: dict[str, Any] = {
     "claude": {"tools": [{}] * 9},
@@ -32,6 +34,7 @@ MANY: dict[str, Any] = {
     "codex": {"tools": [{}] * 9},
     "qwen": {"tools": [{}] * 9},
     "copilot": {"tools": [{}] * 9},
+    "opencode": {"tools": [{}] * 9},
 }
 TOLD: dict[str, Any] = {
     "claude": {
@@ -51,6 +54,9 @@ TOLD: dict[str, Any] = {
         "messages": [{"role": "user", "content": "hello"}, {"role": "tool", "content": "why"}]
     },
     "copilot": {
+        "messages": [{"role": "user", "content": "hello"}, {"role": "tool", "content": "why"}]
+    },
+    "opencode": {
         "messages": [{"role": "user", "content": "hello"}, {"role": "tool", "content": "why"}]
     },
 }

@@ -1,6 +1,7 @@
 """What entries tell of how they were installed is what was asked of the installer."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -11,6 +12,7 @@ from crabhook.install.entries import with_hooks
 from crabhook.model.card import Stance
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.installation import Installation, SettingsScope
+from crabhook.platforms.sending import USUAL_URL, endpoint
 from crabhook.server.address import default_address
 from tests.unit.doctor.home import Home
 
@@ -32,7 +34,18 @@ HOWS = {
 
 def as_installed(agent: str, how: Installation | None = None) -> str:
     """The text of settings with this installation in it."""
-    return with_hooks("", PLATFORMS[agent].settings.groups(how or made(stance=Stance.GATE)))
+    settings = PLATFORMS[agent].settings
+    return with_hooks("", settings.groups(how or made(stance=Stance.GATE)), settings.own)
+
+
+def sent(agent: str, how: Installation) -> Installation:
+    """The same of an agent whose hooks are a file that is all ours, and are sent."""
+    if PLATFORMS[agent].settings.own is None:
+        return how
+    url, closed = endpoint(USUAL_URL, agent), how.fail_closed or how.stance is Stance.GATE
+    elsewhere = {"server": str(default_address()), "tls_ca": None}
+    token = how.token_file or "/home/me/token"
+    return replace(how, url=url, fail_closed=closed, token_file=token, **elsewhere)  # type: ignore[arg-type]
 
 
 def found_in(home: Home, text: str) -> InspectedSettings:
@@ -51,6 +64,7 @@ def found_in(home: Home, text: str) -> InspectedSettings:
 def test_what_was_installed_is_read_back_and_nothing_differs(
     home: Home, agent: str, how: Installation
 ) -> None:
+    how = sent(agent, how)
     text = as_installed(agent, how)
     settings = found_in(home, text)
     assert installation(PLATFORMS[agent], settings.ours) == how

@@ -131,7 +131,7 @@ def test_the_agent_that_is_named_counts_before_all_signs(tmp_path: Path) -> None
         name: [one.rule.id for one in lint([path], TODAY, protocol).findings]
         for name, protocol in protocols().items()
     }
-    silent = {"gemini": [], "qwen": []}
+    silent = {"gemini": [], "qwen": [], "opencode": []}
     assert found == silent | {"claude": ["CH006"], "codex": ["CH015"], "copilot": ["CH006"]}
     assert not lint([path], TODAY).findings, "whose it is cannot be known"
 

@@ -36,7 +36,7 @@ NAME = "you"
 LOOK_EVERY = 0.3  # seconds between two looks at what the browser did
 GO_ON = (
     "",
-    "With your own agent:  crabhook install claude   (or codex, copilot, gemini, qwen)",
+    "With your own agent:  crabhook install claude   (or codex, copilot, gemini, opencode, qwen)",
     "and your own page:    crabhook up --web         (docs/how-to/phone.md)",
 )
 

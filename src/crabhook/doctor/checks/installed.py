@@ -251,6 +251,12 @@ def _foreign(case: Case) -> Iterator[Finding]:
             )
 
 
+def guarded(case: Case) -> Iterator[Finding]:
+    """Whether nobody else can answer in the person's place what the agent asks."""
+    for what in case.agent.settings.exposed(os.environ) if case.entries else ():
+        yield make_finding("hook.guarded", "open", what=what)
+
+
 def permitted(case: Case) -> Iterator[Finding]:
     """Whether the agent may run our hooks, if it needs consent."""
     look = case.agent.settings.permitted

@@ -22,7 +22,7 @@ from crabhook.hook.failover import listed
 from crabhook.hook.fallback import remedy_of
 from crabhook.model.errors import CrabhookError
 from crabhook.model.json_source import parse
-from crabhook.platforms.claude.settings import TOKEN, export, served
+from crabhook.platforms.sending import TOKEN, export, served
 from crabhook.safe_open import read_own
 from crabhook.server.address import default_address
 
@@ -209,7 +209,8 @@ def _open_to_others(case: Case, entry: HookEntry, path: Path) -> Iterator[Findin
 
 def private_token(case: Case) -> Iterator[Finding]:
     """Whether the token that goes to a server over TCP is there, and its owner's alone."""
-    names = dict.fromkeys(entry.given("--token-file") for entry in case.servers)
+    shown = (*case.servers, *case.doors)
+    names = dict.fromkeys(entry.given("--token-file") for entry in shown)
     yield from (_token(Path(name)) for name in names if name)
 
 
@@ -229,14 +230,22 @@ def takes(case: Case) -> Iterator[Finding]:
         if not case.is_own(entry):
             yield make_finding("server.http", "unasked", case.looking_anyway(), entry=entry)
             continue
+        if named := entry.given("--token-file"):
+            yield _told(case, entry, _token_in(Path(named)))
+            continue
         shown = os.environ.get(TOKEN, "") or _in_settings(case, entry)
         if not shown:
             mend = export(str(config.token_file()))
             yield make_finding("server.http", "unset", mend, token=TOKEN, title=case.title)
-            with suppress(OSError, UnicodeDecodeError):
-                token = read_own(config.token_file(), 8 << 10, links=True)
-                shown = token.decode("ascii").strip()
+            shown = _token_in(config.token_file())
         yield _told(case, entry, shown)
+
+
+def _token_in(path: Path) -> str:
+    """Return the token in a file; empty where it cannot be read, which another finding reports."""
+    with suppress(OSError, UnicodeDecodeError):
+        return read_own(path, 8 << 10, links=True).decode("ascii").strip()
+    return ""
 
 
 def _told(case: Case, entry: HookEntry, shown: str) -> Finding:
@@ -244,7 +253,9 @@ def _told(case: Case, entry: HookEntry, shown: str) -> Finding:
     if heard is Knock.FITS:
         return make_finding("server.http", "fine", entry=entry, heard=heard)
     mend = advice = ""
-    if heard is Knock.NO_TOKEN:
+    if heard is Knock.NO_TOKEN and entry.given("--token-file"):
+        mend, advice = _of_its_token(case, entry)
+    elif heard is Knock.NO_TOKEN:
         mend = export(str(config.token_file()))
     elif heard is Knock.FOREIGN:
         advice = "another program has that port"

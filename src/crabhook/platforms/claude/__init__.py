@@ -1,7 +1,7 @@
 """Claude Code (hook protocol 2.1.332): `events` is the table of all its events."""
 
 from crabhook.platforms.claude import events, write
-from crabhook.platforms.interface import Platform, Tools
+from crabhook.platforms.interface import Platform, Sends, Tools
 
 _FILE, _NOTEBOOK, _FOLDER = "file_path", "notebook_path", "path"
 
@@ -35,6 +35,7 @@ PLATFORM = Platform(
     check=write.check,
     write=write.write,
     outcome=write.outcome,
+    sends=Sends(write.body),
     limits=events.limits,
     by_person=events.by_person,
     part_of=events.part_of,

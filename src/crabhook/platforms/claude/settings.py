@@ -9,14 +9,12 @@ import shlex
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from urllib.parse import urlsplit
 
-from crabhook.model.card import Stance, number_of
+from crabhook.model.card import Stance
 from crabhook.model.errors import InstallError
-from crabhook.model.json_source import Json, Node, parse
+from crabhook.model.json_source import Node, parse
 from crabhook.model.jsontext import Value, object_at, text_at
 from crabhook.platforms.claude.events import EVENTS
-from crabhook.platforms.claude.write import PATH, STANCE, WAIT
 from crabhook.platforms.event_table import Patience, decided
 from crabhook.platforms.installation import (
     Around,
@@ -30,6 +28,7 @@ from crabhook.platforms.installation import (
     grouped,
     settings_file,
 )
+from crabhook.platforms.sending import STANCE, TOKEN, WAIT, endpoint, is_sent
 
 _MANAGED: Mapping[str, str] = {"darwin": "/Library/Application Support/ClaudeCode"}
 """The folder of the managed settings, by platform; on any other it is in /etc."""
@@ -44,10 +43,6 @@ _SWITCHES = {
     "allowManagedHooksOnly": "only the organisation's own hooks run, ours do not",
 }
 
-USUAL_ADDRESS = "127.0.0.1:7780"
-USUAL_URL = f"http://{USUAL_ADDRESS}"
-TOKEN = "CRABHOOK_TOKEN"  # noqa: S105 - the variable's name
-
 NOT_SENT = frozenset({"SessionStart", "Setup"})
 """The events that Claude Code 2.1.330 sends to no HTTP hook."""
 
@@ -60,7 +55,7 @@ def _handler(installation: Installation, patience: Patience, event: str) -> Grou
     if installation.url is not None and event not in NOT_SENT:
         stance, wait = installation.stance.value, str(patience.client)
         headers = {"Authorization": f"Bearer ${TOKEN}", STANCE: stance, WAIT: wait}
-        entry = {"type": "http", "url": endpoint(installation.url), "headers": headers}
+        entry = {"type": "http", "url": endpoint(installation.url, "claude"), "headers": headers}
         entry["allowedEnvVars"] = [TOKEN]
     else:  # in exec form: no shell, no search of PATH, no `site`
         interpreter, *args = installation.client(patience, closed=closed)
@@ -82,60 +77,6 @@ def settings_path(scope: SettingsScope, project: Path, environment: Mapping[str,
     if scope is SettingsScope.MANAGED:
         return Path(_MANAGED.get(sys.platform, "/etc/claude-code"), "managed-settings.json")
     return _unmanaged(scope, project, environment)
-
-
-def endpoint(text: str) -> str:
-    """Return a server's URL for hooks; raises InstallError for a wrong URL.
-
-    Its own result stays the same.
-    """
-    try:
-        parts = urlsplit(text)
-        host, port = parts.hostname or "", parts.port
-    except ValueError:
-        host, port, parts = "", None, urlsplit("")
-    plain = parts.scheme in ("http", "https") and host and parts.path in ("", "/", PATH)
-    if not plain or parts.username or parts.query or parts.fragment or not text.isascii():
-        raise InstallError(f"{text!r} is no server's URL: write it as {USUAL_URL}")
-    if parts.scheme == "http" and not _loopback(host):
-        raise InstallError(
-            f"{text!r} leads to another machine, and the token would go there in the clear. "
-            "It takes https, and a server with --tls-cert and --tls-key"
-        )
-    named = f"[{host}]" if ":" in host else host
-    return f"{parts.scheme}://{named}{f':{port}' if port is not None else ''}{PATH}"
-
-
-def served(url: str) -> tuple[str, ...]:
-    """Return the options of `crabhook serve` that open the HTTP port at `url`; FILE for files.
-
-    A name outside the loopback must be an option too. Raises ValueError for no URL.
-    """
-    parts = urlsplit(url)
-    host, tls = parts.hostname or "", parts.scheme == "https"
-    port = parts.port or (443 if tls else 80)
-    where = f"[{host}]" if ":" in host else host
-    if not tls:
-        return ("--http", f"{where}:{port}")
-    files = ("--tls-cert", "FILE", "--tls-key", "FILE")
-    if _loopback(host):
-        return ("--http", f"{where}:{port}", *files)
-    name = () if number_of(host) else ("--http-name", host)
-    return ("--http", f"0.0.0.0:{port}", *name, *files)
-
-
-def export(token_file: str) -> str:
-    """Return the command that puts the token in `token_file` where the agent is started."""
-    return f'export {TOKEN}="$(cat {shlex.quote(token_file)})"'
-
-
-def is_ours(entry: Json) -> bool:
-    """Say whether a handler sends to a crabhook: its path alone could be anybody's."""
-    if not isinstance(entry, dict) or entry.get("type") != "http":
-        return False
-    url, headers = entry.get("url"), entry.get("headers")
-    sent = isinstance(url, str) and url.partition("?")[0].endswith(PATH)
-    return sent and isinstance(headers, dict) and STANCE.lower() in map(str.lower, headers)
 
 
 def switches(text: str) -> Iterator[str]:
@@ -164,7 +105,7 @@ def _urls(document: Node) -> set[str]:
     return {
         str(handler["url"])
         for handler in handlers
-        if isinstance(handler, dict) and is_ours(handler)
+        if isinstance(handler, dict) and is_sent(handler)
     }
 
 
@@ -258,11 +199,6 @@ def _hooks_of(around: Around, root: Path, name: str) -> Iterator[PluginFile]:
             yield PluginFile(root / path, without)
 
 
-def _loopback(host: str) -> bool:
-    number = number_of(host)
-    return host == "localhost" or (number is not None and number.is_loopback)
-
-
 SETTINGS = HookSetup(
     stances={
         Stance.COMPANION: "Companion: Claude Code asks its own user as always, the operator "
@@ -279,7 +215,7 @@ SETTINGS = HookSetup(
     transports=tuple(Transport),
     versions=("2.1.332",),
     overridden=overridden,
-    owns=is_ours,
+    owns=is_sent,
     once=True,
     brought=brought,
     unseen=(

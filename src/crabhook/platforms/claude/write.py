@@ -149,11 +149,6 @@ def _short(text: str) -> str:
 
 
 LARGEST_ECHO = 16 << 20  # bytes of an input that is sent back just as it came
-PATH = "/hooks/claude"
-"""Where a server takes HTTP hooks in."""
-STANCE = "X-Crabhook-Stance"
-WAIT = "X-Crabhook-Wait"
-"""The headers in which our entries say how they were installed, and how many seconds they wait."""
 BLOCKED = 2  # the exit code that blocks; the reason is read from standard error
 
 

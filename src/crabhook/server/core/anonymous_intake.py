@@ -16,7 +16,7 @@ from crabhook.server.core.pending_call import PendingCall
 from crabhook.server.core.runner import Runner
 
 PLATFORM = "claude"
-"""The platform of the input on these ports."""
+"""The platform of an input that names none."""
 
 TAKEN_WITHIN = 5.0  # seconds for the other end to read an answer; a live one reads at once
 
@@ -41,12 +41,12 @@ class AnonymousIntake:
     def __repr__(self) -> str:
         return f"<AnonymousIntake by the {self._named} to {self._runner!r}>"
 
-    def read(self, payload: bytes) -> Event:
-        """Return the event in a hook's input. Raises PayloadError, which is counted."""
+    def read(self, payload: bytes, platform: str = PLATFORM) -> Event:
+        """Return the event in an agent's hook input. Raises PayloadError, which is counted."""
         try:
-            return PLATFORMS[PLATFORM].read(payload)
+            return PLATFORMS[platform].read(payload)
         except PayloadError:
-            self._runner.witness.unread(PLATFORM)
+            self._runner.witness.unread(platform)
             raise
 
     async def enter(

@@ -1,4 +1,4 @@
-"""Opens the HTTP door: `POST /hooks/claude` for hooks, `/healthz` and `/metrics` for monitoring.
+"""Opens the HTTP door: `POST /hooks/AGENT` for hooks, `/healthz` and `/metrics` for monitoring.
 
 A wrong header of our installer is refused, not ignored. A hook that was installed to leave the
 agent's dialog alone must not hold its calls.
@@ -16,8 +16,10 @@ from aiohttp import web
 
 from crabhook.datatypes import frozen
 from crabhook.model.card import Origin, Stance, number_of
+from crabhook.model.decision import Reply
 from crabhook.model.errors import PayloadError
-from crabhook.platforms.claude.write import PATH, STANCE, WAIT, body
+from crabhook.platforms import PLATFORMS
+from crabhook.platforms.sending import STANCE, WAIT, path_of
 from crabhook.server.address import (
     MAX_REQUEST,
     HttpAddress,
@@ -79,10 +81,20 @@ def _wrong(what: str) -> TurnedAwayError:
 
 
 class HookRoute:
-    """Answers hooks, whose connections `connections` watches."""
+    """Answers an agent's hooks, whose connections `connections` watches.
 
-    def __init__(self, intake: AnonymousIntake, connections: Connections) -> None:
+    `body` is a reply as that agent reads it.
+    """
+
+    def __init__(
+        self,
+        intake: AnonymousIntake,
+        connections: Connections,
+        agent: str,
+        body: Callable[[Reply], bytes],
+    ) -> None:
         self._intake, self._connections = intake, connections
+        self._agent, self._body = agent, body
 
     async def answer(self, request: web.BaseRequest) -> web.StreamResponse:
         """Take a request in; answer with the reply.  Raises TurnedAwayError.
@@ -93,7 +105,7 @@ class HookRoute:
         stance, wait = hook_headers(request.headers)
         text = await read(request, MAX_REQUEST, "a hook's input was not taken")
         try:
-            event = self._intake.read(text)
+            event = self._intake.read(text, self._agent)
         except PayloadError as error:
             what = f"unreadable input of {len(text)} bytes: {error}"
             self._intake.complain(what)
@@ -107,7 +119,7 @@ class HookRoute:
                 reply = await pending.wait()
         except RefusedError as error:
             raise turned_away(error.refusal) from error
-        return await self._give(request, pending, body(reply))
+        return await self._give(request, pending, self._body(reply))
 
     async def _give(
         self, request: web.BaseRequest, pending: PendingCall, answer: bytes
@@ -205,7 +217,13 @@ async def open_http(
     )
     connections = middleware.connections
     middleware.routes = {
-        PATH: Route("POST", HookRoute(intake, connections).answer),
+        **{
+            path_of(name): Route(
+                "POST", HookRoute(intake, connections, name, agent.sends.body).answer
+            )
+            for name, agent in PLATFORMS.items()
+            if agent.sends
+        },
         "/healthz": Route("GET", healthz(health or Health(runner)), token=False),
         **({"/metrics": Route("GET", showing(opening.metrics))} if opening.metrics else {}),
     }

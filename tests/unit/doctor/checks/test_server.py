@@ -172,7 +172,10 @@ async def test_an_older_server_that_does_not_know_the_agent_is_a_fault(
         known = {name: one for name, one in PLATFORMS.items() if name != "codex"}
         monkeypatch.setattr(permission, "PLATFORMS", known)
         (finding,) = await asyncio.to_thread(lambda: tuple(answers(home.case("codex"))))
-    assert (finding.status, "knows claude, copilot, gemini, qwen alone" in finding.what) == (
+    assert (
+        finding.status,
+        "knows claude, copilot, gemini, opencode, qwen alone" in finding.what,
+    ) == (
         Status.FAULT,
         True,
     )

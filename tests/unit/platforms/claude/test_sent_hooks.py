@@ -9,8 +9,9 @@ from crabhook.install.entries import is_ours, with_hooks, without_hooks
 from crabhook.model.card import Stance
 from crabhook.model.errors import InstallError
 from crabhook.model.json_source import Json, as_json
-from crabhook.platforms.claude.settings import NOT_SENT, USUAL_URL, endpoint, groups, switches
+from crabhook.platforms.claude.settings import NOT_SENT, groups, switches
 from crabhook.platforms.installation import Group, Installation, Transport
+from crabhook.platforms.sending import USUAL_URL, endpoint
 from crabhook.server.http.listener import hook_headers
 from tests.support.rows import every_row
 
@@ -89,7 +90,7 @@ def test_failing_closed_is_the_agents_own_doing_on_the_events_that_decide() -> N
     ],
 )
 def test_a_servers_url_becomes_its_hooks(text: str, sent: str) -> None:
-    assert endpoint(text) == endpoint(sent) == sent
+    assert endpoint(text, "claude") == endpoint(sent, "claude") == sent
 
 
 @every_row(
@@ -112,13 +113,13 @@ def test_a_servers_url_becomes_its_hooks(text: str, sent: str) -> None:
 )
 def test_what_is_no_servers_url_is_refused(text: str) -> None:
     with pytest.raises(InstallError, match="no server's URL"):
-        endpoint(text)
+        endpoint(text, "claude")
 
 
 @pytest.mark.parametrize("host", ["desk.example", "192.0.2.7", "127.0.0.1.desk.example", "[::2]"])
 def test_the_token_goes_to_no_other_machine_in_the_clear(host: str) -> None:
     with pytest.raises(InstallError, match="in the clear"):
-        endpoint(f"http://{host}:7780")
+        endpoint(f"http://{host}:7780", "claude")
 
 
 def foreign(**changes: object) -> Json:

@@ -33,6 +33,7 @@ EDITS = {
     "gemini": "replace",
     "qwen": "edit",
     "copilot": "Edit",
+    "opencode": "edit",
 }
 NO_DESK = cast("Replica", None)  # of an unchanged call nobody is asked
 

@@ -66,7 +66,8 @@ class Edit:
         if not self.path:
             return f"{self.subject}.json"
         tool_input = self.card.event.given
-        target = text_at(tool_input, "file_path") or text_at(tool_input, "path")
+        names = ("file_path", "filePath", "path")
+        target = next(filter(None, (text_at(tool_input, name) for name in names)), "")
         ending = re.search(r"\.[A-Za-z0-9]{1,10}$", target)
         return _FILES.get(self.subject, f"text{ending[0] if ending else '.txt'}")
 

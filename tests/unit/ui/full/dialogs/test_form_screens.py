@@ -87,7 +87,7 @@ EMPTY = """\
 
    Nothing needs you
 
-   connect an agent  crabhook install claude  (or codex, copilot, gemini, qwen)
+   connect an agent  crabhook install claude  (or codex, copilot, gemini, opencode, qwen)
    try it            crabhook demo  an agent that is a script
    today             nothing was decided yet"""
 
