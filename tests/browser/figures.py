@@ -77,7 +77,19 @@ async def first_load(browser: Browser, house: WebHouse) -> float:
     return sum(sizes) / 1024
 
 
+def starts() -> tuple[float, float]:
+    """Return how many ms of a processor a start takes, without a page and with one, by turns."""
+    with WebHouse() as house:
+        house.stop()
+        pairs = [[house.start_of(web=web) for web in (False, True)] for _ in range(ROUNDS)]
+        house.start()
+    without, with_page = (1000 * median(times) for times in zip(*pairs, strict=True))
+    return without, with_page
+
+
 async def main() -> None:
+    without, with_page = starts()
+    print(f"start of a server: {without:.0f} ms of a processor, with a page {with_page:.0f} ms")
     with WebHouse() as house:
         async with browsing() as browser:
             print(f"first load: {await first_load(browser, house):.1f} KiB")
