@@ -17,6 +17,7 @@ from crabhook.model.decision import Decision, Verdict
 from crabhook.server.operators.service import OperatorService
 from crabhook.server.push.endpoints import Services
 from crabhook.server.push.push import Push
+from crabhook.server.push.server_key import ServerKey
 from crabhook.server.web.listener import WebOpening, WebParts, open_web
 from crabhook.team.folder import Folder
 from crabhook.team.membership import Member, Team
@@ -180,6 +181,30 @@ async def test_a_denial_on_the_notification_denies_the_card_without_words(tmp_pa
         await asyncio.sleep(AFTER * 4)
         assert await there.phone.notifications() == []
         assert len(there.service.headers) == 1, "what its person put away is not replaced"
+
+
+@pytest.mark.parametrize("same_key", [True, False])
+async def test_a_server_that_does_not_call_a_device_says_so_and_can_be_told_to(
+    tmp_path: Path, same_key: bool
+) -> None:
+    async with called(tmp_path) as there:
+        browser, push = there.phone.browser, there.push
+        (before,) = push.phones("o-ann")
+        # As another server of the same name is: it has not this subscription, or another key.
+        push.forget("o-ann", before.url)
+        if not same_key:
+            push._key = ServerKey.in_file(tmp_path / "other" / "key.pem")
+        await browser.tell("WebDriver:Refresh")
+        await browser.until(
+            "return document.querySelector('#push-said').textContent.includes('does not call')"
+        )
+        await there.phone.subscribe()
+        (after,) = push.phones("o-ann")
+        assert (after.url == before.url) is same_key
+        if same_key:
+            await there.phone.look_away()
+            there.ask("a")
+            await until(there.shown)
 
 
 async def test_a_trial_of_a_true_server_says_that_the_phone_showed_it(tmp_path: Path) -> None:

@@ -235,7 +235,11 @@ class PageSide:
             # Beyond the bound nothing is written: a stranger shall not keep the disk busy.
             if now < invitation.until and offer.wrong < TRIES:
                 _write(self._folder.web_offer, replace(offer, wrong=offer.wrong + 1))
-        raise WrongSecretError("this is the secret of no invitation: ask for an invitation")
+        # Of two servers that share a name, the other one may have it, or had it before.
+        raise WrongSecretError(
+            "this server has no such invitation: open its link at the server where it was made. "
+            "If somebody there let this device in already, sign in"
+        )
 
 
 def _digest(shown: bytes) -> str:

@@ -199,6 +199,12 @@ def _list(name: str, title: str, id_: str, empty: str) -> Html:
     )
 
 
+_UNTRIED = (
+    "No test of ours runs on an iPhone or through Apple's, Google's and Microsoft's push services. "
+    "So send a test, and see that it comes."
+)
+
+
 def _you() -> Html:
     return _view(
         "you",
@@ -206,6 +212,7 @@ def _you() -> Html:
         el("p", "", id="you-are"),
         el("h2", "When something waits"),
         el("p", "A notice says that a call waits, and where: never what it is.", class_="dim"),
+        el("p", _UNTRIED, class_="dim"),
         el(
             "div",
             el("button", "Tell me on this device", type="button", id="push-on"),

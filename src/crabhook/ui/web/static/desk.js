@@ -710,6 +710,7 @@ function hear(yes, words = "") {
   if (!begins) return;
   if (!document.hidden) beat(true);
   readView();
+  if (document.body.dataset.view !== "you") showPush();
 }
 
 /** Listen until the page is hidden or signed out; come back after every break. */
@@ -1396,6 +1397,9 @@ async function pushOn() {
     say(said, "The push service is asked for an address.");
     const { key } = await pushSend("GET", "/push");
     const options = { userVisibleOnly: true, applicationServerKey: unbase64url(key) };
+    // A browser has one subscription for a page's name: one for another server's key ends here.
+    const other = await registration.pushManager.getSubscription();
+    if (other && base64url(other.options.applicationServerKey) !== key) await other.unsubscribe();
     // Some browsers never answer where their push service cannot be reached.
     const subscription = await Promise.race([
       registration.pushManager.subscribe(options),
@@ -1446,13 +1450,13 @@ function phoneWords({ device, here: isThis, accepted, shown, seen, trouble }) {
 const goneWords = ({ device, at }) =>
   `${device || "A device"}: takes no notices any more since ${moment(at, Date.now() / 1000)}`;
 
+const SILENT = "This server does not call this device: turn notices on here again.";
+
 /** Show what can be done about notices on this device, and which devices are called. */
 async function showPush() {
   const can = "serviceWorker" in navigator && "PushManager" in globalThis;
   const registration = can ? await navigator.serviceWorker.getRegistration() : null;
-  const has = Boolean(await registration?.pushManager.getSubscription().catch(() => null));
-  byId("push-on").hidden = has || !can;
-  byId("push-off").hidden = byId("push-test").hidden = !has;
+  const own = await registration?.pushManager.getSubscription().catch(() => null);
   if (!can) {
     say(byId("push-said"), "This browser has no notices here. On an iPhone, put the page on the Home Screen first.");
   }
@@ -1460,6 +1464,13 @@ async function showPush() {
     const { phones, gone } = await pushSend("GET", "/push");
     const words = [...phones.map(phoneWords), ...gone.map(goneWords)];
     byId("push-devices").replaceChildren(...words.map((each) => make("li", each)));
+    // Another server of the same name may have this subscription, and this server may not.
+    const mark = own && hex(await sha256(new TextEncoder().encode(own.endpoint))).slice(0, 16);
+    const isCalled = phones.some((phone) => phone.mark === mark);
+    byId("push-on").hidden = isCalled || !can;
+    byId("push-off").hidden = byId("push-test").hidden = !isCalled;
+    if (own && !isCalled) say(byId("push-said"), SILENT, "warning");
+    if (own && !isCalled && document.body.dataset.view !== "you") tell(`${SILENT} That is under You.`);
   } catch {
     // The page tells already that the desk is not heard.
   }
