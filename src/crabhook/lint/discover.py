@@ -47,6 +47,7 @@ class File:
 
 CONFIGURATIONS = frozenset({"settings.json", "settings.local.json", "hooks.json", "config.toml"})
 """The names that agents give the files in which hooks are registered."""
+_FOLDERS_OF_HOOKS = (".copilot/hooks", ".github/hooks")  # in which any JSON file registers some
 
 _SUFFIXES = {
     ".py": FileKind.PYTHON,
@@ -93,6 +94,12 @@ def read_file(path: Path) -> File:
     return File(path, text, kind_of(path.name, text), executable)
 
 
+def _registers(path: Path) -> bool:
+    """Whether a file is where an agent looks for its hooks, by its name."""
+    in_folder = path.suffix == ".json" and path.parent.as_posix().endswith(_FOLDERS_OF_HOOKS)
+    return path.name in CONFIGURATIONS or in_folder
+
+
 def files_below(folder: Path) -> Iterator[Path]:
     """Yield the files in a folder that may be hooks or configurations; follows no links."""
     count = 0
@@ -100,7 +107,7 @@ def files_below(folder: Path) -> Iterator[Path]:
         folders[:] = sorted(name for name in folders if name not in _PASSED_OVER)
         for name in sorted(files):
             path = Path(parent, name)
-            if name in CONFIGURATIONS or path.suffix in _SCRIPTS:
+            if _registers(path) or path.suffix in _SCRIPTS:
                 count += 1
                 if count > MAX_FOUND:
                     return
@@ -110,7 +117,7 @@ def files_below(folder: Path) -> Iterator[Path]:
 def looks_like_a_hook(file: File) -> bool:
     """Whether a script found in a folder speaks of hooks at all."""
     if file.kind not in {FileKind.PYTHON, FileKind.SHELL}:
-        return file.path.name in CONFIGURATIONS
+        return _registers(file.path)
     if file.kind is FileKind.PYTHON and "stdin" not in file.text and "CLAUDE_" not in file.text:
         return False
     return any(word in file.text for word in _TELLTALES)

@@ -38,7 +38,9 @@ class Protocol:
     """What one agent reads in its configuration and from its hooks: its `protocol.toml`.
 
     Claude Code's and Gemini CLI's files explain the keys; `nested` keys are read in
-    hookSpecificOutput alone. `timeout_keys`: how a handler's timeout is called, first come first.
+    hookSpecificOutput alone. `timeout_keys` and `commands`: how a handler's timeout and command are
+    called, first come first. `flat`: a handler may stand in place of a matcher group. `spellings`:
+    other names of events, under which nothing in hookSpecificOutput is read.
     """
 
     name: str
@@ -71,6 +73,9 @@ class Protocol:
     any_output: bool = False
     milliseconds_from: float | None = None
     timeout_keys: tuple[str, ...] = ("timeout",)
+    commands: tuple[str, ...] = ("command",)
+    flat: bool = False
+    spellings: frozenset[str] = frozenset()
 
     def timeout_key(self, handler: Collection[str]) -> str:
         """Return the key of a handler's timeout, which it need not have."""
@@ -99,16 +104,17 @@ def read_protocol(
         (tuple(switch["path"].split(".")), switch["value"], switch["effect"])
         for switch in table.get("switches", ())
     )
-    events = {event: _reads(**table.get("events", {}).get(event, {})) for event in rows}
+    names_of_events = (*rows, *table.get("spellings", ()))
+    events = {event: _reads(**table.get("events", {}).get(event, {})) for event in names_of_events}
     nested = frozenset(key for event in events.values() for key in event.specific)
     nested -= set(table.get("unnested", ()))
     plain: dict[str, Any] = {
         key: frozenset(value) if isinstance(value, list) else value
         for key, value in table.items()
-        if key not in {"switches", "unnested", "events", "timeout_keys"}
+        if key not in {"switches", "unnested", "events"}
     }
-    if "timeout_keys" in table:  # in this order
-        plain["timeout_keys"] = tuple(table["timeout_keys"])
+    # The order of these counts.
+    plain |= {key: tuple(table[key]) for key in ("timeout_keys", "commands") if key in table}
     return Protocol(name, title, events, nested, switches=switches, **plain)
 
 

@@ -143,6 +143,8 @@ def project_of(configuration: Path) -> Path | None:
     """Return the project that a configuration belongs to: what its agent's folder lies in."""
     parent = configuration.absolute().parent
     folders = {protocol.folder for protocol in protocols().values()}
+    if parent.name == "hooks" and parent.parent.name in (*folders, ".github"):  # as Copilot has it
+        return parent.parent.parent
     return parent.parent if parent.name in folders else None
 
 

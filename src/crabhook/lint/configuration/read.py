@@ -162,12 +162,16 @@ _NOTHING = SourceValue(START, None)
 
 @frozen
 class Handler:
-    """One registered hook; `matcher` is None without one, `timeout_key` names its timeout."""
+    """One registered hook; `matcher` is None without one.
+
+    `timeout_key` and `command_key` name its timeout and its command.
+    """
 
     event: str
     matcher: str | None
     item: SourceValue
     timeout_key: str = "timeout"
+    command_key: str = "command"
 
     @property
     def type(self) -> str:
@@ -179,7 +183,7 @@ class Handler:
         """The command, with its arguments if it starts without a shell."""
         args = self.value("args")
         arguments = tuple(map(str, args)) if isinstance(args, list) else None
-        return self.item.text("command"), arguments
+        return self.item.text(self.command_key), arguments
 
     @property
     def timeout(self) -> float | None:
@@ -295,13 +299,19 @@ class _ConfigurationReader:
         if matcher is not None:
             self._read.matchers.append(Matched(event, str(matcher.value), group.where("matcher")))
         handlers = group.members.get("hooks")
-        if handlers is None:
+        named = group.text("matcher") if matcher else None
+        if handlers is None and self._read.protocol.flat:
+            self._handler(self._read_handler(event, named, group))
+        elif handlers is None:
             self._fault(group, f'this matcher group of {event} has no list "hooks"')
         elif not self._wrong(handlers, list, '"hooks"', "a list of handlers"):
             for item in handlers.items:
-                key = self._read.protocol.timeout_key(item.members)
-                named = group.text("matcher") if matcher else None
-                self._handler(Handler(event, named, item, key))
+                self._handler(self._read_handler(event, named, item))
+
+    def _read_handler(self, event: str, matcher: str | None, item: SourceValue) -> Handler:
+        protocol = self._read.protocol
+        command = next((key for key in protocol.commands if item.text(key)), protocol.commands[0])
+        return Handler(event, matcher, item, protocol.timeout_key(item.members), command)
 
     def _handler(self, handler: Handler) -> None:
         item = handler.item
@@ -314,7 +324,8 @@ class _ConfigurationReader:
         elif (types := self._read.protocol.handler_types) and str(kind) not in types:
             words = ", ".join(sorted(types))
             self._fault(item, f'"type" is {kind!r}, a handler is one of: {words}', "type")
-        for key in _NEEDED.get(handler.type, ()):
+        for needed in _NEEDED.get(handler.type, ()):
+            key = handler.command_key if needed == "command" else needed
             if not item.text(key):
                 self._fault(item, f'this handler of type {handler.type} has no text "{key}"')
         key = handler.timeout_key

@@ -26,7 +26,8 @@ def _action(hook: Hook) -> Iterator[Remark]:
 
 @script_rule("CH002")
 def _message(hook: Hook) -> Iterator[Remark]:
-    for shape in hook.shapes():
+    # Copilot reads it with the answer to a PermissionRequest
+    for shape in () if hook.is_for("copilot") else hook.shapes():
         for value in list(shape.of("message"))[:1]:
             yield Remark(value.place, "the answer's `message` is not read by any agent")
 
@@ -176,6 +177,20 @@ def _claudes_words_to_gemini(hook: Hook) -> Iterator[Remark]:
                 yield Remark(place, f"Gemini CLI does not read `{key}`")
 
 
+@script_rule("CH023")
+def _ignored_by_copilot(hook: Hook) -> Iterator[Remark]:
+    if hook.protocol is None or not hook.is_for("copilot") or not hook.events:
+        return
+    for specific in hook.shapes(_SPECIFIC):
+        if hook.events <= hook.protocol.spellings:
+            words = f"Copilot reads no hookSpecificOutput on {listed(hook.events)}"
+            yield Remark(specific.place, words)
+            continue
+        for key, place in members(specific):
+            if key != "hookEventName" and "PreToolUse" not in hook.events:
+                yield Remark(place, f"Copilot reads `{key}` at the top level alone")
+
+
 _WRONG = tables(__file__, "names")
 _STOPS = frozenset({"Stop", "SubagentStop", "AfterAgent"})
 
@@ -236,10 +251,14 @@ def _no_such_variable(hook: Hook) -> Iterator[Remark]:
                 yield Remark(reading.place, "agents give a hook no arguments of their own")
 
 
+_COPILOTS_FIELDS = frozenset({"sessionId", "toolName", "toolInput", "tool_result"})
+
+
 @script_rule("CH013")
 def _no_such_field(hook: Hook) -> Iterator[Remark]:
+    sent = _COPILOTS_FIELDS if hook.is_for("copilot") else frozenset()
     for field in hook.script.fields:
-        if right := _WRONG["fields"].get(field.name):
+        if field.name not in sent and (right := _WRONG["fields"].get(field.name)):
             yield Remark(
                 field.place, f"no agent sends `{field.name}`: what is meant may be `{right}`"
             )

@@ -196,7 +196,7 @@ def _search(reading: _Reading) -> Call:
     All content of the folder counts if a glob of the search may select it.
     """
     folder = reading.path or reading.cwd
-    inside = reading.file(f"{folder.rstrip('/')}/{ANYTHING}", Use.READ, "Read")
+    inside = _inside(reading, folder)
     others = reading.other_files(Use.READ, "Read")
     try:
         globs = tuple(
@@ -213,11 +213,19 @@ def _search(reading: _Reading) -> Call:
     whole = reading.file(folder, Use.READ, "Read")
     if reading.name != "LS":  # which tells names, and reads no file
         whole = replace(whole, deep=parts.Deep(globs))
+        others = tuple(replace(other, deep=parts.Deep(globs)) for other in others)
+        # the agent may search there in place of the folder
+        others += tuple(_inside(reading, other.text) for other in others)
     if any(".." in glob.split("/") or glob[:1] in ("/", "~") for glob in globs):
         trouble = "a pattern that leaves the folder"
     trouble = trouble or (_OTHER_PATH if others else _path_trouble(folder))
     part = replace(inside, text=folder)
     return reading.call(part, trouble=trouble, suspected=(whole, *suspected, *others))
+
+
+def _inside(reading: _Reading, folder: str) -> FilePart:
+    """Return the part for all that a folder holds."""
+    return reading.file(f"{folder.rstrip('/')}/{ANYTHING}", Use.READ, "Read")
 
 
 def _globs(reading: _Reading) -> list[str]:

@@ -239,8 +239,8 @@ def test_an_updated_input_that_drops_fields(found: Judge) -> None:
     ) == ["CH005 updatedInput is empty: every field is lost"]
 
 
-def test_codex_and_gemini_are_judged_by_their_own_rules() -> None:
-    asked("CH015", "CH016", "CH017")
+def test_codex_gemini_and_copilot_are_judged_by_their_own_rules() -> None:
+    asked("CH015", "CH016", "CH017", "CH023")
 
 
 def test_entries_that_cannot_work_are_found() -> None:
@@ -271,5 +271,5 @@ def test_every_rule_has_a_function_and_an_id_of_its_own() -> None:
         for rules in (profile.scripts, profile.setups):
             assert len(set(rules.values())) == len(rules)
             assert list(rules) == sorted(rules)
-    assert (len(TODAY.scripts), len(TODAY.setups)) == (18, 17)
+    assert (len(TODAY.scripts), len(TODAY.setups)) == (19, 17)
     assert Setup.__dataclass_fields__["runs"]
