@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
 
 CHOSEN = "\N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} 2. Trust all"
-AGENTS = ("claude", "gemini", "codex")
+AGENTS = ("claude", "gemini", "codex", "copilot")
 
 
 def examined(home: Path, agent: str, *words: str) -> dict[str, dict[str, Any]]:

@@ -51,6 +51,7 @@ def test_what_this_version_writes_decides_where_the_row_says(name: str) -> None:
     [
         ("2.1.330 (Claude Code)\n", "2.1.330"),
         ("codex-cli 0.169.0\n", "0.169.0"),
+        ("GitHub Copilot CLI 1.0.102.\nRun 'copilot update'", "1.0.102"),
         ("0.61.0-preview.1", "0.61.0-preview.1"),
         ("no version at all", ""),
     ],

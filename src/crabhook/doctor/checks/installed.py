@@ -32,7 +32,7 @@ from crabhook.model.errors import CrabhookError, InstallError
 from crabhook.model.json_source import parse
 from crabhook.platforms.installation import MAX_WAIT, ConsentSources, Registered, SettingsScope
 
-_VERSION = re.compile(r"\d+\.\d+\.\d+\S*")
+_VERSION = re.compile(r"\d+\.\d+\.\d+(?:\S*\w)?")
 WITHIN = 10.0  # seconds for the agent to say its version
 
 

@@ -193,15 +193,16 @@ def _with_questions(tool_input: Value) -> Value:
         return tool_input
     entries = read_fields({"requested_schema": tool_input.get("requestedSchema")})
     message = text_at(tool_input, "message")
-    alone = len(entries) == 1
-    questions: list[Value] = [_question(entry, message if alone else "") for entry in entries]
+    questions: list[Value] = [
+        _question(entry, "" if place else message) for place, entry in enumerate(entries)
+    ]
     if not entries and message:
         questions = [{"question": message}]
     return {**tool_input, "questions": questions}
 
 
 def _question(entry: FormField, message: str) -> dict[str, Value]:
-    """Return a field of a form as a question; `message`: the words of a form with one field."""
+    """Return a field of a form as a question; `message`: the form's own words, for the first."""
     words = filter(None, (message, entry.title, entry.description))
     options: list[Value] = [{"label": name} for _, name in entry.choices]
     return {

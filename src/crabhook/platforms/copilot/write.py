@@ -57,37 +57,33 @@ def choices(event: Event) -> Choices:
 _OTHERS_WAIT = (
     "Others of this session wait behind this one: Copilot asks about a turn's calls one by one."
 )
-_FAILS = (
-    "Without an answer in time Copilot goes on by its own rules. If this hook dies, it denies the "
-    "call."
-)
+_LATE = "Without an answer in time Copilot goes on by its own rules."
+_DEAD = "If this hook dies, Copilot denies the call."
 _HANDED_BACK = "Handed back, only a session in a terminal asks its user. `-p` and `--acp` deny it."
-_DIALOG_WAITS = (
-    "Copilot shows its own dialog only when this is passed or handed back. `-p` denies it then, "
-    "and `--allow-all-tools` runs it."
-)
+_DIALOG_WAITS = "Copilot shows its own dialog only when this is passed or handed back."
+_NO_DIALOG = "Passed or handed back, `-p` denies it, and `--allow-all-tools` runs it."
 _INPUT_STAYS = "The input cannot be changed here: deny it, saying what to do instead."
 _ANSWERED_BY_REFUSAL = (
-    "Copilot takes no answers from a hook: yours reach the model as a refusal that states them. "
-    "Handed back, its form is shown at the agent."
+    "Copilot takes no answers from a hook: yours reach the model as a refusal that states them."
 )
+_FORM_THERE = "Handed back, its form is shown at the agent."
 _PLAN_APPROVED_THERE = (
-    "A plan is approved in Copilot's own dialog alone, which opens when this is handed back. A "
-    "denial takes your changes to the model."
+    "A plan is approved in Copilot's own dialog alone, which opens when this is handed back."
 )
+_PLAN_DENIED = "A denial takes your changes to the model."
 
 
 def limits(event: Event) -> tuple[str, ...]:
     """Return what a decision on the event will not bring about, a sentence each."""
     match events.EVENTS[event.name].phase:
         case Phase.BEFORE if event.calls(events.QUESTION_TOOL):
-            return _ANSWERED_BY_REFUSAL, _OTHERS_WAIT
+            return _ANSWERED_BY_REFUSAL, _FORM_THERE, _OTHERS_WAIT
         case Phase.BEFORE if event.calls(events.PLAN_TOOL):
-            return _PLAN_APPROVED_THERE, _OTHERS_WAIT
+            return _PLAN_APPROVED_THERE, _PLAN_DENIED, _OTHERS_WAIT
         case Phase.BEFORE:
-            return _OTHERS_WAIT, _HANDED_BACK, _FAILS
+            return _OTHERS_WAIT, _HANDED_BACK, _LATE, _DEAD
         case Phase.ASKING:
-            return _DIALOG_WAITS, _INPUT_STAYS, _FAILS
+            return _DIALOG_WAITS, _NO_DIALOG, _INPUT_STAYS, _LATE, _DEAD
         case _:
             return ()
 

@@ -219,7 +219,8 @@ def test_a_forms_fields_are_asked_as_questions_and_stay_in_the_input() -> None:
     assert isinstance(tool.input, dict)
     assert set(tool.input) == {"message", "requestedSchema", "questions"}
     colour, gift = read_questions(tool.input)
-    assert (colour.text, [option.label for option in colour.options]) == ("Colour", ["Red", "Blue"])
+    assert colour.text == "Which colour?: Colour"
+    assert [option.label for option in colour.options] == ["Red", "Blue"]
     assert (gift.text, [option.label for option in gift.options]) == ("Gift?", ["Yes", "No"])
 
 
@@ -254,7 +255,7 @@ def test_answers_reach_the_model_as_a_refusal_that_states_them() -> None:
     assert output is not None
     told = output["hookSpecificOutput"]
     assert told["permissionDecision"] == "deny"
-    assert '"Colour" = "Blue"' in told["permissionDecisionReason"]
+    assert '"Which colour?: Colour" = "Blue"' in told["permissionDecisionReason"]
     assert '"Gift?" = (not answered)' in told["permissionDecisionReason"]
     assert "updatedInput" not in told
 
