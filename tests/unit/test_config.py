@@ -9,6 +9,7 @@ import pytest
 from crabhook import config
 from crabhook.config import NEVER, Settings, SettingsError, load, override, parse
 from crabhook.platforms.installation import MAX_WAIT
+from tests.support.rows import every_row
 
 FULL = """
 # everything
@@ -157,8 +158,8 @@ WAYS = [
 ]
 
 
-@pytest.mark.parametrize(("way", "line"), WAYS)
-@pytest.mark.parametrize("bad", BAD_VALUES, ids=str)
+@every_row("way, line", WAYS)
+@every_row("bad", BAD_VALUES)
 def test_a_wrong_value_is_named_with_its_line(
     bad: tuple[str, str, str, str], way: str, line: int
 ) -> None:

@@ -9,6 +9,7 @@ from tests.agreement.record import read_record
 from tests.agreement.scene import Scene
 from tests.support.examples import share
 from tests.support.requirements import pinned_version
+from tests.support.rows import every_row
 
 RECORD = read_record()
 GROUPS = all_groups()
@@ -28,7 +29,7 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Scene:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("turn", "group"), [*enumerate(GROUPS)], ids=[one.title for one in GROUPS])
+@every_row("turn, group", [*enumerate(GROUPS)])
 def test_our_verdict_on_every_pair_is_the_recorded_one(
     turn: int, group: Group, scene: Scene
 ) -> None:

@@ -17,6 +17,7 @@ from crabhook.sdk.compat import (
     write_stdout,
 )
 from crabhook.sdk.event import Platform
+from tests.support.rows import every_row
 from tests.unit.sdk import samples
 
 
@@ -85,7 +86,7 @@ def test_006_9_an_error_is_printed_as_json(capsys: pytest.CaptureFixture[str]) -
     assert "here" in printed["reason"]
 
 
-@pytest.mark.parametrize(("platform", "name"), samples.ALL)
+@every_row("platform, name", samples.ALL)
 def test_006_10_every_recorded_input_is_read_given_and_answered(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],

@@ -15,6 +15,7 @@ from crabhook.platforms import PLATFORMS
 from crabhook.platforms.installation import Installation
 from crabhook.platforms.qwen.settings import MILLISECONDS_FROM, groups
 from tests.support.client import sample
+from tests.support.rows import every_row
 
 QWEN = PLATFORMS["qwen"]
 SAMPLES = sorted(
@@ -64,8 +65,8 @@ def test_a_call_that_was_changed_before_runs_as_it_was_changed(name: str) -> Non
 # Exit code 2 without words runs the call.
 
 
-@pytest.mark.parametrize("reason", ["no", "", " \n"])
-@pytest.mark.parametrize("name", SAMPLES)
+@every_row("reason", ["no", "", " \n"])
+@every_row("name", SAMPLES)
 def test_no_reply_ends_with_an_exit_code_and_every_denial_has_words(name: str, reason: str) -> None:
     event = read(name)
     for verdict in Verdict:

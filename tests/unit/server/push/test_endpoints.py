@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from yarl import URL
 
 from crabhook.server.push.endpoints import LONGEST, EndpointError, Services
+from tests.support.rows import every_row
 
 SERVICES = Services(["127.0.0.1:8030", "[::1]:8030", "*.push.example.org", "one.example.net"])
 
@@ -40,7 +41,7 @@ def test_a_service_that_is_known_is_asked_at_its_origin(
     assert "x" not in repr(endpoint)[12:].replace(service, ""), "the address is a secret"
 
 
-@pytest.mark.parametrize(
+@every_row(
     "url",
     [
         # Not by TLS, another scheme, none.
