@@ -323,7 +323,10 @@ def _card(others: _Way) -> _Way:
 
 # An event carries its input once; the agent's own table says how to show it.
 
-_TEXTS = tuple(field.name for field in fields(Event) if field.type is str)
+_RECORDS_ALONE = {"trace"}  # for the record, and shown at no desk
+_TEXTS = tuple(
+    field.name for field in fields(Event) if field.type is str and field.name not in _RECORDS_ALONE
+)
 _INPUT = "tool_input"
 
 
