@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.async_api import expect
 
+from tests.support.browser import DESKTOP
+
 if TYPE_CHECKING:
     from playwright.async_api import Locator
 
@@ -148,3 +150,26 @@ async def test_the_first_of_many_held_answers_can_be_taken_back(
     await expect(rows).to_have_count(8)
     for row in await rows.all():
         await expect(row.locator(".outcome")).to_have_text("Taken back: nothing was decided.")
+
+
+async def test_what_is_held_disarms_nothing_in_another_column(
+    house: WebHouse, phone: MakePhone
+) -> None:
+    device = await phone(**DESKTOP)
+    for number in range(3):
+        house.runs(f"npm run part-{number}")
+    rows = device.at(ROW)
+    await expect(rows).to_have_count(3)
+    buttons = device.at(f"{ROW} button[data-act=deny]")
+    await buttons.first.evaluate("node => { node.dataset.hold = 10; }")
+    await expect(buttons.first).to_be_enabled()
+    await buttons.first.click()
+    held = await device.at("#held li").bounding_box()
+    assert held
+    column = device.at("#queue-list").locator("xpath=ancestor::*[contains(@class, 'view')]")
+    await column.evaluate("node => node.scrollTo(0, node.scrollHeight)")
+    await expect(buttons.last).to_be_enabled()
+    box = await buttons.last.bounding_box()
+    assert box
+    assert box["y"] + box["height"] > held["y"]  # as low as what is held
+    await device.button("Take back").click()

@@ -523,11 +523,12 @@ const holderOf = (node) => node.closest("[data-card], [data-session]:not(button)
 /** Return what names a holder as it is shown. */
 const markOf = ({ dataset: { seen = "", sha = "", state = "" } }) => [seen, sha, state].join();
 
-/** Return the rows of the screen that nothing covers: no bar, no keyboard, no words of ours. */
-function clearRows() {
+/** Return the rows of the screen where nothing covers a box: no bar, no keyboard, no words of ours. */
+function clearRows({ left: from, right: to }) {
   const { offsetTop = 0, height = innerHeight } = globalThis.visualViewport ?? {};
   const covers = all(".tabs, .held li, .told").map((cover) => cover.getBoundingClientRect());
-  const atFoot = covers.filter((box) => box.height && box.top > innerHeight / 2);
+  const beside = (box) => box.right <= from || box.left >= to; // as in another column
+  const atFoot = covers.filter((box) => box.height && box.top > innerHeight / 2 && !beside(box));
   const top = document.querySelector(".top").getBoundingClientRect().bottom;
   const bottom = Math.min(innerHeight, offsetTop + height, ...atFoot.map((box) => box.top));
   return { top: Math.max(0, top), bottom };
@@ -535,7 +536,7 @@ function clearRows() {
 
 function inView(node) {
   const box = node.getBoundingClientRect();
-  const { top, bottom } = clearRows();
+  const { top, bottom } = clearRows(box);
   return box.height > 0 && box.bottom > top && box.top < bottom;
 }
 
@@ -553,7 +554,7 @@ function onFocus({ target }) {
   requestAnimationFrame(() => {
     if (target !== document.activeElement || target.closest(".top, .tabs, .held, dialog")) return;
     const box = target.getBoundingClientRect();
-    const shown = clearRows();
+    const shown = clearRows(box);
     const card = target.closest("article[data-card]");
     const isAtFoot = target.closest("article :is(.first, .foot)");
     const bottom = card && !isAtFoot ? Math.min(shown.bottom, footOver(card)) : shown.bottom;
@@ -572,20 +573,23 @@ function look() {
     return;
   }
   const now = performance.now();
-  const shown = clearRows();
-  const feet = new Map();
+  const rows = new Map(); // what nothing covers, by the holder
   for (const node of near) {
     const box = node.getBoundingClientRect();
     const holder = holderOf(node);
     if (!box.height || !holder) continue;
+    if (!rows.has(holder)) {
+      const shown = clearRows(holder.getBoundingClientRect());
+      rows.set(holder, { ...shown, foot: Math.min(shown.bottom, footOver(holder)) });
+    }
+    const shown = rows.get(holder);
     if (node.matches("button")) {
       if (box.top >= shown.top - 1 && box.bottom <= shown.bottom + 1) arming.seen(node, markOf(holder), now);
       else arming.gone(node);
       continue;
     }
-    if (!feet.has(holder)) feet.set(holder, Math.min(shown.bottom, footOver(holder)));
     const from = Math.max(shown.top, box.top) - box.top;
-    const to = Math.min(feet.get(holder), box.bottom) - box.top;
+    const to = Math.min(shown.foot, box.bottom) - box.top;
     if (to > from) reading.saw(node, markOf(holder), from, to, box.height);
   }
   refresh();
