@@ -14,6 +14,7 @@ from crabhook.hook.fallback import KINDS, event_name, fall_back
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Event
 from crabhook.platforms import PLATFORMS
+from crabhook.platforms.installation import Transport
 from tests.support.rows import every_row
 from tests.unit.hook.peers import run_hook
 
@@ -42,7 +43,14 @@ def event(name: str) -> bytes:
     return json.dumps({"session_id": "s", "hook_event_name": name, "tool_name": "Bash"}).encode()
 
 
-@pytest.mark.parametrize("name", PLATFORMS)
+def test_each_agent_that_starts_the_hook_has_words_in_its_table() -> None:
+    starting = {
+        name for name, one in PLATFORMS.items() if Transport.COMMAND in one.settings.transports
+    }
+    assert set(fallback._WORDS) == starting
+
+
+@pytest.mark.parametrize("name", fallback._WORDS)
 def test_the_hooks_own_table_says_what_the_agents_writer_says(name: str) -> None:
     agent, reason = PLATFORMS[name], 'no "such" thing'
     (usual, *_) = agent.decided

@@ -27,8 +27,8 @@ class Notices:
             {"device": self._push.device(lost), "service": lost.service, "at": lost.at}
             for lost in self._push.gone(person)
         ]
-        told = {"key": self._push.public_key, "phones": phones, "gone": gone}
-        return self._pages.answer(HTTPStatus.OK, told)
+        shown = {"key": self._push.public_key, "phones": phones, "gone": gone}
+        return self._pages.answer(HTTPStatus.OK, shown)
 
     async def subscribe(self, visit: Visit) -> web.StreamResponse:
         """Call this device from now on."""
