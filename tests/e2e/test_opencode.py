@@ -137,7 +137,7 @@ def test_an_answer_at_the_agent_ends_the_card(opencode: MakeOpenCode, desk: Http
     agent = opencode((shell("touch one"),), OVER, permission=ASKS)
     run = agent.driven("serve-answers", "make a file")
     assert {"answered": "bash"} in lines(run.stdout)
-    desk.wait_for(r"^#1 WITHDRAWN it was answered at the agent", again=True)
+    desk.wait_for(r"^#1 WITHDRAWN answered at the agent: allowed there, once", again=True)
     assert made(agent) == ["one"]
 
 

@@ -70,13 +70,13 @@ EVENTS = EventTable[Way]({
     ),
     # answers that were given at the agent, and one of ours that came too late
     "permission.replied": EventRow(
-        closes=_CALL_OVER, outcome="it was answered at the agent", hook=_SOON, tells=_REPLY,
+        closes=_CALL_OVER, outcome="a person answered there", hook=_SOON, tells=_REPLY,
     ),
     "question.replied": EventRow(
-        closes=_CALL_OVER, outcome="it was answered at the agent", hook=_SOON, tells=_REPLY,
+        closes=_CALL_OVER, outcome="a person answered there", hook=_SOON, tells=_REPLY,
     ),
     "question.rejected": EventRow(
-        closes=_CALL_OVER, outcome="it was dismissed at the agent", hook=_SOON,
+        closes=_CALL_OVER, outcome="a person dismissed it there", hook=_SOON,
     ),
     "crabhook.unheard": EventRow(
         hook=_SOON,
@@ -123,6 +123,18 @@ def held(event: Event, stance: Stance) -> Held:
 def by_person(event: Event) -> bool:
     """Whether a person wrote a prompt: a subagent's is the agent's own."""
     return not event.agent_id
+
+
+_REPLIES = {
+    "once": "allowed there, once",
+    "always": 'allowed there for good ("always"): no like call of any session is asked about',
+    "reject": "rejected there",
+}
+
+
+def outcome(event: Event) -> str:
+    """Return what an event tells of a call or a turn; of an answer at the agent, which it was."""
+    return _REPLIES.get(event.text("reply"), EVENTS[event.name].outcome)
 
 
 def asks(event: Event) -> bool:

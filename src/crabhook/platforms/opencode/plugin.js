@@ -119,14 +119,15 @@ function withdraw(session) {
   for (const it of waiting.values()) if (it.session === session) it.withdrawal.abort();
 }
 
-// Show the operator what happened, in order; nobody waits for that.
-function show(body) {
+// Show the operator what happened, in order; no call waits for that.
+async function show(body) {
   if (showing >= MOST_SHOWN) return;
   showing += 1;
   shown = shown
     .then(() => ask(body, SOON / 1000))
     .catch(() => null)
     .finally(() => (showing -= 1));
+  await shown;
 }
 
 function refusal(error) {
@@ -202,10 +203,10 @@ export const Crabhook = async ({ client, directory, serverUrl }) => {
     try {
       reply = await wait(id, session, body);
     } catch (error) {
-      if (state.by || !SETTINGS.closed) return; // it was answered here, or OpenCode's own dialog stays
+      if (!SETTINGS.closed) return; // OpenCode's own dialog stays
       reply = denied(refusal(error));
     }
-    if (reply === null || state.by) return;
+    if (reply === null || state.by) return; // no opinion, or a person was first
     const said = only(reply);
     state.by = "crabhook";
     if (said.reply === "reject" || reply.refused) refused(state);
@@ -263,7 +264,8 @@ export const Crabhook = async ({ client, directory, serverUrl }) => {
     if (it.reply === "reject") refused(state);
     const reply = it.reply ?? (event === "question.replied" ? "answered" : "rejected");
     const body = state ? await state.body() : await about(event, it.sessionID, {});
-    show({ ...body, hook_event_name: event, reply });
+    // The server ends the question when it hears that; where it does not, we do.
+    await show({ ...body, hook_event_name: event, reply });
     waiting.get(it.requestID)?.withdrawal.abort();
   }
 

@@ -66,6 +66,14 @@ def test_a_subagents_prompt_is_no_persons() -> None:
 
 
 @pytest.mark.parametrize(
+    ("reply", "words"),
+    [("once", "once"), ("always", "for good"), ("reject", "rejected"), ("new", "answered")],
+)
+def test_an_answer_at_the_agent_says_which_it_was(reply: str, words: str) -> None:
+    assert words in OPENCODE.outcome(read("permission.replied-reject", reply=reply))
+
+
+@pytest.mark.parametrize(
     ("name", "verdicts", "beside"),
     [
         (

@@ -114,7 +114,7 @@ def test_without_an_answer_a_gate_denies_and_a_companion_has_no_opinion(
 
 def test_a_wait_ends(tmp_path: Path) -> None:
     # The installer adds half a minute to what is given, so the plugin's own line is shortened.
-    with PluginStage(tmp_path, lambda _: Reply({"decision": "allow"}, after=30), GATE) as stage:
+    with PluginStage(tmp_path, lambda _: Reply({"decision": "allow"}, after=10), GATE) as stage:
         stage.seconds = 1
         (result,) = stage.play(TOUCH).results
     assert "nobody decided in time" in result["threw"]
