@@ -1,5 +1,6 @@
 """A ballot as text, for the next server: its terms, its votes, and what they are for."""
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -61,6 +62,22 @@ def ballot_in(text: str, now: float, wall: float) -> Ballot:
         looks=looks,
         proposal=proposal,
         told=int(content["told"]),
+    )
+
+
+def ballot_of(decided: Mapping[str, Any]) -> Ballot | None:
+    """Return who said yes, of the data of a decision's record; None where one yes was enough."""
+    votes = decided.get("votes")
+    if not isinstance(votes, list):
+        return None
+    return Ballot(
+        (),
+        0.0,
+        votes=tuple(
+            Vote(by, 0.0, str(vote.get("note", "")))
+            for vote in votes
+            if isinstance(vote, dict) and isinstance(by := actor_in(vote), Operator)
+        ),
     )
 
 

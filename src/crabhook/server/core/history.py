@@ -25,6 +25,7 @@ from crabhook.rulebook.files import RuleFiles
 from crabhook.rulebook.history import recalled
 from crabhook.rulebook.rulings import CurrentRules
 from crabhook.store.actors import actor_in, end_in
+from crabhook.store.ballots import ballot_of
 from crabhook.store.interface import Query
 from crabhook.store.opening import Place, open_history
 from crabhook.store.record import Record, RecordKind
@@ -194,6 +195,7 @@ class _Found:
             bool(fate["whole"]) if "whole" in fate else None,
             alarms=(ran,) if ran else (),
             risk=risks.of(event),
+            ballot=ballot_of(data),
         )
         why = "" if decided or end else str(data.get("why", ""))
         return Past(record.seq, at, card, float(waited), str(fate.get("why", "")), why)
@@ -205,7 +207,8 @@ def ended(card: Card, record: Record, now: float) -> Card:
     if state is not State.DECIDED:
         return replace(card, state=state, end=end_in(data), ended_at=now)
     decided = Decided(_decision(record.verdict, data), actor_in(data))
-    return replace(card, state=state, decided=decided, ended_at=now)
+    ballot = ballot_of(data)
+    return replace(card, state=state, decided=decided, ended_at=now, ballot=ballot)
 
 
 def asked_again(record: Record, now: float, at: float) -> RestoredRequest:

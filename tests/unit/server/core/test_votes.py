@@ -17,6 +17,9 @@ from crabhook.model.ballot import Electorate, LadderStep, Terms, Voter
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.proof import CallProof
 from crabhook.policy.rule import Rule, RuleVerdict, Ruling
+from crabhook.present.card import votes as votes_in_words
+from crabhook.rulebook.files import RuleFiles
+from crabhook.server.core.history import read_page
 from crabhook.server.core.local_desk import LocalDesk
 from crabhook.store.opening import open_history, open_writer
 from crabhook.store.recorder import Recorder
@@ -132,6 +135,8 @@ async def test_a_kill_between_any_two_facts_loses_no_vote_and_counts_none_twice(
         "voted",
         "decided",
     ]
+    (past, *_) = read_page(tmp_path, RuleFiles(tmp_path / "rules"), 0).entries
+    assert votes_in_words(past.card) == "bob and ann said yes"
     votes = decided.data()["votes"]
     assert [vote["actor"]["name"] for vote in votes] == ["bob", "ann"]
 
