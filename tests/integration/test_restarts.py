@@ -122,3 +122,26 @@ def next_to_end(processes: list[subprocess.Popen[str]]) -> subprocess.Popen[str]
                 return one
         time.sleep(0.02)
     raise AssertionError("both serve, or none ends")
+
+
+def test_a_call_that_may_run_once_runs_once_over_kills(server: MortalServer) -> None:
+    def ask(event: str, use_id: str) -> bytes:
+        call = {"session_id": "s", "cwd": "/p", "permission_mode": "auto", "tool_use_id": use_id}
+        call |= {"hook_event_name": event, "tool_name": "Bash", "tool_input": {"command": "ls"}}
+        payload = json.dumps(call).encode()
+        answer = Client(server.address, payload, "--companion").finish()
+        assert answer.code == 0
+        return answer.stdout
+
+    assert ask("PermissionDenied", "t1") == b""
+    server.hears("#1 PermissionDenied")
+    server.kill()
+    server.start()
+    server.say("1 retry")
+    server.hears("may run once now")
+    server.kill()
+    server.start()
+    assert b'"permissionDecision":"allow"' in ask("PreToolUse", "t2")
+    server.kill()
+    server.start()
+    assert ask("PreToolUse", "t3") == b""

@@ -24,7 +24,7 @@ from crabhook.broker.messages import (
 from crabhook.desk.commands import TakenOffer
 from crabhook.desk.updates import Offer, Offering
 from crabhook.model.actor import OWNER, Actor
-from crabhook.model.card import Card, FeedEntry, Origin, Request
+from crabhook.model.card import Card, FeedEntry, Origin, Request, Stance
 from crabhook.model.wording import until
 from crabhook.platforms import PLATFORMS
 from crabhook.server.core.history import MemoryHistory
@@ -263,6 +263,7 @@ class PlayedDesk(LocalDesk):
         origin: Origin = NOBODY,
         limit: float | None = None,
         platform: str = "claude",
+        stance: Stance = Stance.GATE,
     ) -> str:
         """Let a hook send an event; return its request id.  `limit`: its own time, as ours."""
         event = PLATFORMS[platform].read(json.dumps(payload).encode())
@@ -272,6 +273,7 @@ class PlayedDesk(LocalDesk):
             name,
             event,
             wait_until=self.now() + wait,
+            stance=stance,
             origin=origin,
             gives_up_at=self.now() + (wait if limit is None else limit),
             secret=PLAYED_SECRET,

@@ -31,6 +31,7 @@ from crabhook.broker.messages import (
     FirstClaim,
     Left,
     NoteToldOf,
+    OrderSpent,
     Outcome,
     Refuse,
     Resolve,
@@ -237,6 +238,8 @@ def _line(effect: Effect) -> str:  # noqa: PLR0911 - a line for each effect
             return f"wake at {at:g}"
         case NoteToldOf(note, what):
             return f"note {note.id} {what}"
+        case OrderSpent(order):
+            return f"spent: {order}"
     return _of_ballot(effect)
 
 

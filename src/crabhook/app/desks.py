@@ -257,7 +257,7 @@ class Follower:
         self._steering = steering
         try:
             taken = taken_up(seen.halts, now, at)
-            orders = (*taken.halts, *orders_in(seen.orders, now, at)[1])
+            orders = (*taken.lasting, *orders_in(seen.orders, now, at)[1])
             ballots = self._runner.with_electorates(taken.ballots)
             self._runner.handle(Mirrored((), (), now, orders, taken.notes, ballots))
         except CrabhookError as error:

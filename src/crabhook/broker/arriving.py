@@ -8,21 +8,23 @@ from crabhook.broker.ending import remember_again
 from crabhook.broker.messages import (
     Arrived,
     Effect,
+    OrderSpent,
     Refusal,
     Refuse,
     Resolve,
 )
 from crabhook.broker.orders import Course, halted
-from crabhook.broker.pending import same_secret
+from crabhook.broker.pending import NO_CONNECTION, same_secret
 from crabhook.broker.recent import DuplicateEvent
 from crabhook.broker.restoring import is_back
 from crabhook.broker.state import BrokerState
 from crabhook.model import wording
-from crabhook.model.actor import AnsweredAtAgent
+from crabhook.model.actor import AnsweredAtAgent, OrderKind
 from crabhook.model.card import Card, Request
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.errors import DecisionError
 from crabhook.model.event import EndScope, Event
+from crabhook.model.order import Standing, call_of
 from crabhook.platforms.event_table import Phase
 
 _SILENCE = Decision(Verdict.PASS)
@@ -47,7 +49,7 @@ def arrived(state: BrokerState, fact: Arrived) -> list[Effect]:
     if again := _same_ticket(state, fact):
         return again  # the event is not new, and a later order does not change its answer
     state.notes.asked_again(fact.request.id)
-    ends_turn = platform.takes(event, Verdict.KEEP_GOING)
+    ends_turn = _ends_turn(state, event)
     state.sessions.record(event, fact.now, ends_turn=ends_turn)
     duplicate = state.duplicates.add(fact.request, fact.now) if ends_turn else None
     effects = [] if duplicate and duplicate.is_repeat else _conclude(state, fact.request)
@@ -64,13 +66,17 @@ def arrived(state: BrokerState, fact: Arrived) -> list[Effect]:
     if ruling.observes:
         went_by = state.note(event, "", outcome=platform.outcome(event), size=fact.request.size)
         effects = [*_observe(state, fact, warning), *effects, went_by]
+    elif ruling.waits and state.stands_alone(fact.request):
+        effects = [*_observe(state, fact, warning), *effects, *_put_up(state, fact, ruling)]
     else:
         decided = _decided_before(state, fact) if about_a_call and not ruling.denies else []
         if not decided and ruling.decided is not None:
             if about_a_call and not state.is_part(event):
                 decision, mine = ruling.decided.decision, (fact.request.id,)
                 state.followed.follow(event, decision, fact.now, requests=mine)
-            decided = _answer_at_once(state, fact, ruling.decided, warning=warning)
+            if ruling.by is not None and ruling.by.kind is OrderKind.LET_ONCE:
+                decided = _spend(state, ruling.by)
+            decided += _answer_at_once(state, fact, ruling.decided, warning=warning)
         if not decided:
             alarms = (
                 *conflicts.alarms_of(rivals),
@@ -90,7 +96,7 @@ def _rule(state: BrokerState, fact: Arrived, duplicate: DuplicateEvent | None) -
     if duplicate and duplicate.ordered is not None:
         return Course(decided=duplicate.ordered)
     ruling = _course(state, fact)
-    if ruling.by is not None:
+    if ruling.by is not None and ruling.by.kind is not OrderKind.LET_ONCE:
         state.orders.use(ruling.by)
     if ruling.decided is None or ruling.decided.decision.verdict is not Verdict.KEEP_GOING:
         return ruling
@@ -111,6 +117,10 @@ def _course(state: BrokerState, fact: Arrived) -> Course:
     if halt and state.asks_about_a_call(event):  # before the stance and the rules
         return Course(decided=halted(halt, platform.choices(event)))
     return state.orders.rule(event, platform, stance, fact.now, fact.ruling)
+
+
+def _ends_turn(state: BrokerState, event: Event) -> bool:
+    return state.platforms[event.platform].takes(event, Verdict.KEEP_GOING)
 
 
 def _conclude(state: BrokerState, request: Request) -> list[Effect]:
@@ -143,7 +153,12 @@ def _conclude(state: BrokerState, request: Request) -> list[Effect]:
 def _ended_elsewhere(state: BrokerState, news: Event, closes: EndScope) -> list[Card]:
     """Return the cards that the event shows to be over."""
     waiting = state.cards.of_session(news.session_key)
-    ended = [card for card in waiting if over(card.event, news, closes)]
+    gone = closes is EndScope.SESSION or (bool(news.agent_id) and _ends_turn(state, news))
+    ended = [
+        card
+        for card in waiting
+        if over(card.event, news, closes) and (gone or not _stands(state, card))
+    ]
     if closes is not EndScope.CALL:
         return ended
     # One result ends one call, never a second call that looks the same. The id decides which;
@@ -164,6 +179,39 @@ def _observe(state: BrokerState, fact: Arrived, warning: str) -> list[Effect]:
     reply = remark or platform.write(event, _SILENCE)
     confirm = bool(carried)
     return [Resolve(fact.request.id, fact.attempt, fact.request.secret, reply, confirm)]
+
+
+STANDS_FOR = 3600.0  # seconds that a card stands for which no agent waits
+MOST_STANDING = 16  # of them in one session, so that refused calls leave room for other cards
+
+
+def _put_up(state: BrokerState, fact: Arrived, ruling: Course) -> list[Effect]:
+    """Put up the card of an event that has its answer already; one for calls that are the same."""
+    event = fact.request.event
+    outcome = state.platforms[event.platform].outcome(event)
+    went_by = state.note(event, "", outcome=outcome, size=fact.request.size)
+    until = fact.now + STANDS_FOR
+    request = replace(fact.request, wait_until=until, gives_up_at=until)
+    standing = [card for card in state.cards.of_session(event.session_key) if _stands(state, card)]
+    agent, call = event.agent_key, call_of(event)
+    again = any((each.event.agent_key, call_of(each.event)) == (agent, call) for each in standing)
+    if again or len(standing) >= MOST_STANDING or state.pending.refusal(request):
+        return [went_by]
+    state.pending.enter(request, NO_CONNECTION)
+    number, legs = state.cards.next_number(), (request.leg(""),)
+    card = Card(number, legs, asked_at=fact.now, reason=ruling.reason, risk=fact.risk)
+    return [went_by, state.put(card), state.wake(until, request.id)]
+
+
+def _stands(state: BrokerState, card: Card) -> bool:
+    """Whether no agent waits for this card, so that only its session's end or its time ends it."""
+    return all(map(state.stands_alone, card.requests))
+
+
+def _spend(state: BrokerState, order: Standing) -> list[Effect]:
+    """Count the only use of an order, and take back its word to the model if that still waits."""
+    state.orders.use(order)
+    return [OrderSpent(order), *state.untold(order)]
 
 
 def _kept_note(state: BrokerState, event: Event) -> str:
@@ -203,6 +251,9 @@ def _come_back(state: BrokerState, fact: Arrived) -> list[Effect]:
     waiting = state.leg(ticket.id)
     if not same_secret(state.pending.secret(ticket.id), ticket.secret):
         return [Refuse(ticket.id, fact.attempt, Refusal.NOT_YOURS)]
+    if state.stands_alone(waiting):
+        silence = state.platforms[ticket.event.platform].write(ticket.event, _SILENCE)
+        return [Resolve(ticket.id, fact.attempt, ticket.secret, silence, again=True)]
     old = state.pending.move(ticket.id, fact.attempt)
     return [
         Refuse(ticket.id, old, Refusal.SUPERSEDED),

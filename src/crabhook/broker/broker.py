@@ -26,7 +26,7 @@ from crabhook.broker.messages import (
     RuleAdded,
     Rulings,
 )
-from crabhook.broker.orders import from_ruling
+from crabhook.broker.orders import ONLY_BY_A_CARD, from_ruling
 from crabhook.broker.pending import LIMITS, Limits
 from crabhook.broker.state import BrokerState
 from crabhook.desk.commands import (
@@ -62,6 +62,8 @@ def commanded(state: BrokerState, fact: Commanded) -> list[Effect]:
 def _give_order(state: BrokerState, command: GiveOrder, by: Actor) -> list[Effect]:
     """Take a standing order; an order AWAY releases all cards, since nobody will decide them."""
     order = _of_one_machine(state, command.order)
+    if order.kind is OrderKind.LET_ONCE:
+        raise DecisionError(ONLY_BY_A_CARD)
     if order.kind in _ABOUT_AN_EVENT and order.name not in state.holdable():
         raise DecisionError(f"no event called {order.name!r:.60} can be held")
     standing = state.orders.give(order, by, state.now)
@@ -350,9 +352,9 @@ class Broker:
         """Return the names of the events an operator may ask to hold."""
         return self._state.holdable()
 
-    def halts(self) -> tuple[Standing, ...]:
-        """Return the orders by which sessions and subagents are halted."""
-        return self._state.orders.halts()
+    def lasting(self) -> tuple[Standing, ...]:
+        """Return the orders that outlive every server, for its record."""
+        return self._state.orders.lasting()
 
     def notes(self) -> tuple[KeptNote, ...]:
         """Return the notes without a receipt yet."""

@@ -62,6 +62,8 @@ def answered(state: BrokerState, fact: Answered) -> list[Effect]:
         decision = balloting.sum_of(card.ballot, card.choices)
     decided = Decided(decision, fact.by)
     state.keep_going.count(card.event, decision)
+    retries = decision.verdict is Verdict.RETRY and card.event.tool is not None
+    once = state.let_once(card, fact.by) if retries else []
     if decision.verdict is Verdict.DENY:
         state.sessions.refused(card.event)
     effects: list[Effect] = []
@@ -71,7 +73,7 @@ def answered(state: BrokerState, fact: Answered) -> list[Effect]:
     state.follow(card, decision)
     risk = fact.risk or card.risk
     ended = state.put(replace(card, state=ended_as, decided=decided, ended_at=fact.now, risk=risk))
-    return [*effects, ended, *_halt(state, card, decided)]
+    return [*effects, ended, *once, *_halt(state, card, decided)]
 
 
 def _halt(state: BrokerState, card: Card, decided: Decided) -> list[Effect]:

@@ -347,6 +347,16 @@ class OrdersEnded:
 
 
 @frozen
+class OrderSpent:
+    """An order let a call run once, and stands no more; unrecorded, the call must not be allowed.
+
+    Otherwise the next server would know the order as unused.
+    """
+
+    order: Standing
+
+
+@frozen
 class NoteToldOf:
     """An operator's note to an agent changed its state: `what`, for the record.
 
@@ -413,6 +423,7 @@ Effect: TypeAlias = (
     | Conflict
     | Outcome
     | OrdersEnded
+    | OrderSpent
     | NoteToldOf
     | BallotNews
     | WakeAt

@@ -2,9 +2,10 @@
 
 Every order is shown while it stands, and ends by itself. It ends by its time, by its count, with
 its session, or with a server whose record no other server shares. A halt outlives every server,
-since its end would let a stopped agent go on; it ends with the session's next prompt. A session may
-also end while no server runs, and nobody hears of that. So an order ends whose session was not
-heard of for days.
+since its end would let a stopped agent go on; it ends with the session's next prompt. An order that
+lets a call run once outlives every server, too: its use is on record before the call is allowed. A
+session may also end while no server runs, and nobody hears of that. So an order ends whose session
+was not heard of for days.
 
 Claude Code ends the turn after eight blocks of Stop in a row, against any hook (hook protocol,
 section 7). A ninth keep-going would be shown and have no effect.
@@ -67,6 +68,12 @@ class Course:
     def observes(self) -> bool:
         """Whether neither rules nor orders speak of the event."""
         return not self.waits and self.decided is None
+
+    @property
+    def leaves_it(self) -> bool:
+        """Whether the rules leave the event to the agent: they say nothing, or to pass it."""
+        passed = self.decided is not None and self.decided.decision.verdict is Verdict.PASS
+        return self.observes or (passed and not self.agents_own)
 
     def where(self, *, can_ask: bool) -> "Course":
         """Return the course for an event on which the agent's own user can be asked, or not.
@@ -148,6 +155,7 @@ class KeepGoingCounter:
 
 
 MAX_ORDERS = 200
+ONLY_BY_A_CARD = "only the card of a refused call lets that call run once"
 _HEARD_EVERY = 3600.0  # seconds; each time is a change of the orders, and on record
 _OF_A_SESSION = (OrderKind.ALLOW_ALL, OrderKind.HOLD_ALL, OrderKind.HALT)
 
@@ -210,6 +218,8 @@ def _rule_of_a_question(
 def came_by(event: Event, platform: Platform, stance: Stance) -> Because:
     """Return why an event waits without a rule or an order about it."""
     held = platform.held(event, stance)
+    if held is Held.AFTERWARDS:
+        return Because(Brought.AGENT, "the agent's own check refused it")
     if held in (Held.ON_REQUEST, Held.BY_RULE):
         by = "a standing order" if held is Held.ON_REQUEST else "a rule, or a standing order,"
         return Because(Brought.ORDER, f"{by} of yours held it")
@@ -227,6 +237,7 @@ class Orders:
         self._orders: tuple[Standing, ...] = ()
         self._halts: tuple[Standing, ...] = ()
         self._halted_sessions: tuple[Standing, ...] = ()
+        self._once: tuple[Standing, ...] = ()
         self._numbers = count(1)
 
     def __repr__(self) -> str:
@@ -241,6 +252,7 @@ class Orders:
         self._orders = tuple(orders)
         self._halts = tuple(order for order in self._orders if order.kind is OrderKind.HALT)
         self._halted_sessions = tuple(order for order in self._halts if not order.agent)
+        self._once = tuple(order for order in self._orders if order.kind is OrderKind.LET_ONCE)
 
     def give(self, order: Order, by: Actor, heard: float) -> Standing:
         """Take an order; it replaces an order of the same kind about the same thing.
@@ -251,6 +263,8 @@ class Orders:
             raise DecisionError(f"{order.kind} which session?")
         if order.kind is OrderKind.ALLOW_ALL and order.until is None:
             raise DecisionError("an allow of everything needs an end: say for how long")
+        if order.kind is OrderKind.LET_ONCE and not (order.call and order.times == 1):
+            raise DecisionError(ONLY_BY_A_CARD)
         if order.times is not None and not 0 < order.times <= CAP:
             raise DecisionError(f"times must be 1 to {CAP}")
         others = [old for old in self._orders if old.about != order.about]
@@ -294,9 +308,9 @@ class Orders:
         """Return the order that halts the event's session or subagent, if there is one."""
         return next((order for order in self._halts if order.halts(event)), None)
 
-    def halts(self) -> tuple[Standing, ...]:
-        """Return the orders that halt sessions and subagents, the oldest first."""
-        return self._halts
+    def lasting(self) -> tuple[Standing, ...]:
+        """Return the orders that outlive every server: those that halt, and let a call run once."""
+        return (*self._halts, *self._once)
 
     def resume(self, event: Event) -> list[Standing]:
         """End the halt of a session after its user's prompt; return the ended orders."""
@@ -329,16 +343,17 @@ class Orders:
         about a call that needs certain people either: others may be there.
         """
         held = platform.held(event, stance)
-        if held is Held.NEVER:
-            return Course()
+        if held in (Held.NEVER, Held.AFTERWARDS):
+            return self._afterwards(event, platform, stance, now, law)
         orders = [each for each in self._orders if each.speaks_of(event) and not each.over(now)]
         away = any(order.kind is OrderKind.AWAY for order in orders)
         if held is Held.ON_REQUEST:
             return Course() if away else self._rule_on_request(event, orders)
-        if not away and (kept_going := self._keep_going(event, orders)):
-            return kept_going
         can_ask = platform.takes(event, Verdict.ASK)
         ruled = from_ruling(law).where(can_ask=can_ask)
+        kept_going = None if away else self._keep_going(event, orders)
+        if ordered := kept_going or self._let_once(ruled, orders, event, platform):
+            return ordered
         if held is Held.BY_RULE and ruled.observes:
             return Course() if away else _held_with_all(orders) or Course()
         if away and not ruled.denies and not (law and law.terms):
@@ -346,6 +361,39 @@ class Orders:
             return _left_alone(ruled, can_ask=can_ask, is_part=is_part)
         course = _rule_of_a_question(ruled, orders, event, platform)
         return course or Course(waits=True, reason=came_by(event, platform, stance))
+
+    def _let_once(
+        self, ruled: Course, orders: Sequence[Standing], event: Event, platform: Platform
+    ) -> Course | None:
+        """Return the allow of a call that may run once, where no rule or order speaks against it.
+
+        The allow is the person's who let it run. No event but the first about a call gets it: one
+        use is one call.
+        """
+        if not self._once or platform.phase(event) is not Phase.BEFORE:
+            return None
+        once = next((order for order in orders if order.lets_run(event)), None)
+        if once is None or not ruled.leaves_it or _held_with_all(orders):
+            return None
+        return Course(decided=Decided(Decision(Verdict.ALLOW), once.by), by=once)
+
+    def _afterwards(
+        self, event: Event, platform: Platform, stance: Stance, now: float, law: Ruling | None
+    ) -> Course:
+        """Return the course of an event whose hook does not wait.
+
+        Of those a call that its agent's own check refused has a card. It may run once already, as
+        where two calls were the same: then the model is told to try again. Nobody is asked about
+        what the rules deny, or about a question, which is nothing that can run.
+        """
+        away = any(order.kind is OrderKind.AWAY for order in self._orders)
+        refused = platform.held(event, stance) is Held.AFTERWARDS and event.tool is not None
+        if away or not refused or platform.asks(event) or from_ruling(law).denies:
+            return Course()
+        standing = (order for order in self._once if not order.over(now))
+        if once := next((order for order in standing if order.lets_run(event)), None):
+            return Course(decided=Decided(Decision(Verdict.RETRY), once.by))
+        return Course(waits=True, reason=came_by(event, platform, stance))
 
     def _rule_on_request(self, event: Event, orders: Sequence[Standing]) -> Course:
         """Return the course of an event that waits only by an order.

@@ -40,10 +40,13 @@ def restored(state: BrokerState, fact: Restored) -> list[Effect]:
     effects = [effect for kept in fact.notes for effect in _take_up_note(state, kept)]
     ends = [end for order in state.orders.standing() for end in (order.until, order.ends_unheard)]
     effects += [state.wake(end) for end in ends if end is not None and end < inf]
-    due = fact.now + COME_BACK_WITHIN
+    due, hooks = fact.now + COME_BACK_WITHIN, list[str]()
     for kept in fact.waiting:
         # The wall clock may have been changed: no wait ends before its hook had time to come back.
-        request = replace(kept.request, wait_until=max(kept.request.wait_until, due))
+        request = kept.request
+        if not state.stands_alone(request):
+            request = replace(request, wait_until=max(request.wait_until, due))
+            hooks.append(request.id)
         state.sessions.record(request.event, fact.now)
         state.pending.enter(request, NO_CONNECTION)
         card, leg = state.cards.card(kept.number), request.leg("")
@@ -54,9 +57,9 @@ def restored(state: BrokerState, fact: Restored) -> list[Effect]:
         effects.append(state.wake(request.wait_until, request.id))
     for ballot in state.ballots.values():
         effects += balloting.wakes(state, ballot)
-    if fact.waiting:
+    if hooks:
         effects.append(state.wake(due))
-        state.expected_back = (due, [kept.request.id for kept in fact.waiting])
+        state.expected_back = (due, hooks)
     return effects
 
 

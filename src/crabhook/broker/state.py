@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import reduce
 from heapq import heappush
@@ -23,7 +24,13 @@ from crabhook.broker.messages import (
     WakeAt,
 )
 from crabhook.broker.orders import KeepGoingCounter, Orders
-from crabhook.broker.pending import LIMITS, Limits, PendingRequests, Tickets
+from crabhook.broker.pending import (
+    LIMITS,
+    NO_CONNECTION,
+    Limits,
+    PendingRequests,
+    Tickets,
+)
 from crabhook.broker.recent import Deduplicator, RecentDecisions
 from crabhook.broker.sessions.live import LiveSessions
 from crabhook.broker.sessions.notes import Notes
@@ -31,9 +38,12 @@ from crabhook.datatypes import Bounded
 from crabhook.model.actor import Actor, EndReason, Nobody, Operator
 from crabhook.model.card import Card, FeedEntry, Leg, State
 from crabhook.model.decision import Beside, Choices, Decided, Decision, Verdict, no_opinion
+from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event
+from crabhook.model.jsontext import compact, start_of
+from crabhook.model.order import LET_ONCE_FOR, Order, Standing
 from crabhook.model.session import Note, SessionKey
-from crabhook.platforms.event_table import Phase
+from crabhook.platforms.event_table import Held, Phase
 from crabhook.platforms.interface import Platform
 
 if TYPE_CHECKING:
@@ -66,6 +76,7 @@ class BrokerState:
         self.decided_before: set[str] = set()  # answers of an earlier server, not fetched yet
         self.notes = Notes()
         self.sessions = LiveSessions(platforms, self._waiting_in, self.notes.of)
+        self._tells: Bounded[int, int] = Bounded(FEED_KEPT)  # orders, with their notes to the model
         self.same_file = bounds.same_file
         self.files: Bounded[str, tuple[str, ...]] = Bounded(FILES_KEPT)  # by request
         self.feed: deque[FeedEntry] = deque(maxlen=FEED_KEPT)
@@ -151,6 +162,34 @@ class BrokerState:
         phase = self.platforms[event.platform].phase(event)
         return event.tool is not None and phase in (Phase.BEFORE, Phase.ASKING, Phase.PART)
 
+    def stands_alone(self, leg: Leg) -> bool:
+        """Whether the leg's hook has its answer: no agent waits for what its card decides."""
+        held = self.platforms[leg.event.platform].held(leg.event, leg.stance)
+        return held is Held.AFTERWARDS
+
+    def let_once(self, card: Card, by: Actor) -> list[Effect]:
+        """Let the call of a card run once, and tell its model; raises DecisionError."""
+        event = card.event
+        order = Order.letting_run(event, self.now + LET_ONCE_FOR, card.number)
+        standing = self.orders.give(order, by, self.now)
+        effects: list[Effect] = [self.note(standing.event, str(standing))]
+        effects += [self.wake(self.now + LET_ONCE_FOR), self.wake(standing.ends_unheard)]
+        if not all(map(self.stands_alone, card.requests)):
+            return effects  # the hook that waits is told
+        with suppress(DecisionError):  # too many notes wait: the order stands all the same
+            text = _try_again(event)
+            note = self.notes.add(event.session_key, event.agent_id, text, by, self.now)
+            self._tells[standing.id] = note.id
+            effects += self.note_told(note, f"waits for its next call: {text}", by=by)
+        return effects
+
+    def untold(self, order: Standing) -> list[Effect]:
+        """Take back what waits to tell the model that a call may run once."""
+        with suppress(DecisionError):  # it was given
+            note = self.notes.take_back(self._tells.pop(order.id, 0))
+            return self.note_told(note, "was not needed: the call was made again")
+        return []
+
     def is_part(self, event: Event) -> bool:
         """Whether the event asks about a part of a call: no other event is about the same."""
         return self.platforms[event.platform].phase(event) is Phase.PART
@@ -177,7 +216,8 @@ class BrokerState:
         reply = self.platforms[leg.event.platform].write(leg.event, decision)
         self.tickets.give(leg.id, secret, reply, self.now)
         sent = Decided(decision, decided.by)
-        confirm = isinstance(decided.by, Operator) or bool(carried)
+        waited = attempt != NO_CONNECTION or not self.stands_alone(leg)
+        confirm = (isinstance(decided.by, Operator) and waited) or bool(carried)
         return [Resolve(leg.id, attempt, secret, reply, confirm, sent)]
 
     def turn_away(self, leg: Leg, refusal: Refusal, why: EndReason) -> list[Effect]:
@@ -277,6 +317,8 @@ class BrokerState:
         """
         if self.is_part(card.event) or not card.event.tool:
             return
+        if not self.asks_about_a_call(card.event):
+            return  # a card about what became of a call: no event asks about that call again
         asks_first = self.platforms[card.event.platform].asks_first
         if asks_first and decided is not None and decided.decision.verdict is Verdict.DENY:
             return
@@ -329,6 +371,19 @@ class BrokerState:
         entry = FeedEntry(self.now, shown, text, number, outcome, alarm, about)
         self.feed.append(entry)
         return FeedLine(entry)
+
+
+_CALL = 200  # letters of a call's input by which its model knows it
+
+
+def _try_again(event: Event) -> str:
+    """Return what the model is told of a call of its own that may run once."""
+    tool, minutes = event.tool, f"{LET_ONCE_FOR / 60:.0f} minutes"
+    call = f"{tool.name} {compact(start_of(tool.input, _CALL))}" if tool else ""
+    return (
+        "a call of yours that was denied may run once now. If it is still needed, make exactly the "
+        f"same call again within {minutes}: {call}"
+    )
 
 
 def _has_more(card: Card, before: Card) -> bool:

@@ -58,6 +58,7 @@ class OrderKind(StrEnum):
     KEEP_GOING = "keep going"
     AWAY = "away"
     HALT = "halt"  # deny every call of a session that was halted, until its next prompt
+    LET_ONCE = "let run once"  # allow a call that its agent's own check refused, if it comes again
 
 
 class ShownBy(StrEnum):

@@ -1,19 +1,23 @@
 """Standing orders: what an operator said once, for a while, about events still to come."""
 
 from dataclasses import field, fields
+from hashlib import sha256
 from math import inf
 from typing import Self
 
 from crabhook.datatypes import frozen
 from crabhook.model.actor import HERE, Actor, Operator, OrderKind
 from crabhook.model.event import Event
+from crabhook.model.jsontext import Value, compact
 
 __all__ = ["CAP", "LETS_PASS", "UNHEARD_DAYS", "Order", "OrderKind", "Standing"]
 
 CAP = 8
 """How often in a row an agent can be kept going; it stops at the next stop all the same."""
 
-LETS_PASS = frozenset({OrderKind.ALLOW_ALL, OrderKind.KEEP_GOING, OrderKind.AWAY})
+LETS_PASS = frozenset(
+    {OrderKind.ALLOW_ALL, OrderKind.KEEP_GOING, OrderKind.AWAY, OrderKind.LET_ONCE}
+)
 """Orders by which calls pass: a decider may end them, and a key that lies open."""
 
 UNHEARD_DAYS = 7
@@ -23,17 +27,36 @@ A session whose end nobody heard is then surely over, as if it ended while no se
 """
 _UNHEARD = UNHEARD_DAYS * 86_400.0
 
+LET_ONCE_FOR = 600.0  # seconds in which a call that may run once has to come again
+_NAME = 200  # letters of a tool's name
+
+
+def call_of(event: Event) -> str:
+    """Return what two events of the very same call have in common; empty without a call.
+
+    The agent, the tool and its whole input, and where it runs, since a relative path means another
+    file in another folder. A call that is served for another session is another call.
+    """
+    tool = event.tool
+    if tool is None:
+        return ""
+    caller = event.text("caller_session_id")
+    same: list[Value] = [event.platform, event.cwd, caller, tool.name, tool.fingerprint.hex()]
+    return sha256(compact(same).encode()).hexdigest()
+
 
 @frozen
 class Order:
     """An order as it is given.
 
-    `name` is an event's. `session` and `project` narrow it, empty for any; a project is the last
-    part of the working folder, or all of it. `agent` is the subagent of the session that is halted.
+    `name` is an event's, or the tool's of the one call that may run. `session` and `project` narrow
+    it, empty for any; a project is the last part of the working folder, or all of it. `agent` is
+    the subagent of the session that is halted, or that may make the call. `call` is which call that
+    is, see `call_of`.
     `until` is on the broker's clock, None for no end by time. `times` is how often it still
-    applies, None for always. `words` is what a kept-going agent is told, or why a session was
-    halted. `machine` is the machine of the session, whose hooks showed its token, None for any.
-    Another machine's session of the same id is another session.
+    applies, None for always. `words` is what a kept-going agent is told, why a session was halted,
+    or the card of the call. `machine` is the machine of the session, whose hooks showed
+    its token, None for any. Another machine's session of the same id is another session.
     """
 
     kind: OrderKind
@@ -45,6 +68,24 @@ class Order:
     words: str = ""
     agent: str = ""
     machine: str | None = None
+    call: str = field(default="", compare=False)  # desks are not told it
+
+    @classmethod
+    def letting_run(cls, event: Event, until: float, card: int) -> "Order":
+        """Return the order of a card by which its call may run once, if it comes until then."""
+        tool = event.tool
+        assert tool is not None  # noqa: S101 - an agent's check refuses nothing but calls
+        return Order(
+            OrderKind.LET_ONCE,
+            tool.name[:_NAME],
+            event.session,
+            until=until,
+            times=1,
+            words=f"#{card}",
+            agent=event.agent_id,
+            machine=event.machine,
+            call=call_of(event),
+        )
 
     def __str__(self) -> str:
         parts = [self.kind.value, self.name, self.session and f"session={self.session}"]
@@ -57,7 +98,10 @@ class Order:
     @property
     def about(self) -> tuple[str | None, ...]:
         """What an order has in common with the order that it replaces."""
-        return self.kind, self.name, self.session, self.project, self.agent, self.machine
+        return (
+            *(self.kind, self.name, self.session, self.project, self.agent, self.machine),
+            self.call,
+        )
 
     @property
     def event(self) -> Event:
@@ -81,6 +125,15 @@ class Order:
     def halts(self, event: Event) -> bool:
         """Whether a halt is about the event's agent: of its session, or of that subagent alone."""
         return self.is_of(event) and self.agent in ("", event.agent_id)
+
+    def lets_run(self, event: Event) -> bool:
+        """Whether it is the very call that may run once, of that agent of that session."""
+        return (
+            self.kind is OrderKind.LET_ONCE
+            and self.is_of(event)
+            and self.agent == event.agent_id
+            and self.call == call_of(event)
+        )
 
 
 @frozen

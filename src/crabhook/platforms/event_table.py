@@ -129,6 +129,7 @@ class Held(Enum):
     AT_THE_GATE = "as a gate, or as a companion when asked to"
     BY_RULE = "where a rule or a protected place covers it, else it passes at once"
     ON_REQUEST = "when the operator asked to hold it"
+    AFTERWARDS = "never, but a card about it stands once its hook has its answer"
     NEVER = "never"
 
 

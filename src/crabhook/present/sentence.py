@@ -33,6 +33,7 @@ from crabhook.present.safe import Speller, safe
 from crabhook.present.summary import (
     MAIN_AGENT,
     agent_label,
+    agent_name,
     brief,
     is_command,
     is_plan,
@@ -57,7 +58,7 @@ DOES = {
     Verdict.ASK: "hands it back",
     Verdict.DEFER: "defers it",
     Verdict.KEEP_GOING: "keeps it going",
-    Verdict.RETRY: "lets it be tried again",
+    Verdict.RETRY: "lets it run once",
     Verdict.ACCEPT: "accepts it",
     Verdict.DECLINE: "declines it",
     Verdict.CANCEL: "cancels it",
@@ -101,8 +102,10 @@ def sentence(card: Card, spell: Speller = safe) -> Sentence:
     if event.tool is None:
         return _about_no_tool(event, verdicts, spell)
     if Verdict.RETRY in verdicts:
-        denied = "was denied a call by its own rules"
-        return Sentence(denied, "", summary(event, spell), "Its own rules denied this. Try again?")
+        denied = "was refused a call by its own check"
+        short, *_ = agent_name(event, spell).split() or [""]
+        asked = f"{short}'s own check refused this. Let it run once?"
+        return Sentence(denied, "", summary(event, spell), asked)
     if Beside.OUTPUT in card.choices.beside:
         result = summary(event, spell)
         return Sentence("shows the result of a call", "", result, "Give the agent this result?")

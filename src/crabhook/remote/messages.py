@@ -143,13 +143,37 @@ def event_of(
     else:
         part_message = getattr(event, part)
         part_message.MergeFrom(to_message(news, type(part_message)))
+    if part == "orders":
+        _hide_newer(event.orders)
     return event
+
+
+_NEWER = (pb.ORDER_KIND_LET_ONCE,)
+
+
+def _hide_newer(message: pb.State | pb.OrdersChanged) -> None:
+    """Tell older desks only orders that they can read: after another they cannot read on."""
+    orders = list(message.orders)
+    older = [order for order in orders if order.kind not in _NEWER]
+    if len(older) < len(orders):
+        message.every_order.extend(orders)
+        del message.orders[:]
+        message.orders.extend(older)
+
+
+def _show_newer(message: pb.State | pb.OrdersChanged) -> None:
+    """Put orders of newer kinds back among the others."""
+    if message.every_order:
+        del message.orders[:]
+        message.orders.extend(message.every_order)
 
 
 def news_in(event: pb.WatchEvent) -> updates.News | None:
     """Return the news in an event; None if no screen needs it.  Raises WireError."""
     part = event.WhichOneof("news") or ""
     kind = _NEWS.get(part)
+    if part == "orders":
+        _show_newer(event.orders)
     news: updates.News | None = None if kind is None else to_value(getattr(event, part), kind)
     return news
 
@@ -158,7 +182,9 @@ def events_of(
     snapshot: updates.Snapshot, limit: int = PAYLOAD_LIMIT, inputs: Inputs | None = None
 ) -> Iterator[pb.WatchEvent]:
     """Yield the events that tell all there is, each made when it is wanted, but for the last."""
-    yield pb.WatchEvent(state=to_message(snapshot, pb.State))
+    state = to_message(snapshot, pb.State)
+    _hide_newer(state)
+    yield pb.WatchEvent(state=state)
     for card in (*snapshot.waiting, *snapshot.ended):
         yield event_of(card, 0, limit, inputs)
     for entry in snapshot.feed:
@@ -178,6 +204,7 @@ def snapshot_of(state: pb.State, every_news: Iterable[updates.News]) -> updates.
                 feed.append(news)
             case updates.SessionsSeen(changed):
                 live += changed
+    _show_newer(state)
     beside: updates.Snapshot = to_value(state, updates.Snapshot)
     return replace(
         beside,

@@ -14,7 +14,7 @@ from crabhook.broker.messages import (
     VotesVoid,
 )
 from crabhook.model import wording
-from crabhook.model.actor import Actor, EndReason
+from crabhook.model.actor import Actor, EndReason, OrderKind
 from crabhook.model.ballot import Ballot, Vote, who_may
 from crabhook.model.card import NO_REASON, Because, Leg, Origin
 from crabhook.model.decision import Decided
@@ -237,19 +237,27 @@ def note(note_told: NoteToldOf, at: float) -> Entry:
     return _about(RecordKind.OPERATOR, note_told.event, at, note_told.request_id, body=body)
 
 
-def stops(halts: Sequence[Standing], notes: int, at: float, *, ballots: int = 0) -> Entry:
-    """Return the entry of all stops that stand now, and of how many notes and ballots wait.
+def stops(lasting: Sequence[Standing], notes: int, at: float, *, ballots: int = 0) -> Entry:
+    """Return the entry of all lasting orders that stand, and of how many notes and ballots wait.
 
     They lie in a table beside the record for the next server; the entry witnesses that table.
     """
-    stopped: list[Value] = []
-    for order in halts:
+    stopped, once = list[Value](), list[Value]()
+    for order in lasting:
         about: dict[str, Value] = {"session": order.session, "agent": order.agent}
         about |= {"machine": order.machine or "", "why": order.words}
-        stopped.append({key: value for key, value in about.items() if value})
+        kept: dict[str, Value] = {key: value for key, value in about.items() if value}
+        if order.kind is OrderKind.LET_ONCE:
+            once.append(kept | {"tool": order.name})
+        else:
+            stopped.append(kept)
     what = f"stops that stand: {len(stopped)}, notes that wait: {notes}"
+    body: dict[str, Value] = {"stopped": stopped}
+    if once:
+        what += f", calls that may run once: {len(once)}"
+        body |= {"may_run_once": once}
     what += f", cards with votes: {ballots}" if ballots else ""
-    return Entry(RecordKind.STOPS, at, body={"what": what, "stopped": stopped})
+    return Entry(RecordKind.STOPS, at, body={"what": what, **body})
 
 
 def stops_stay(at: float) -> Entry:

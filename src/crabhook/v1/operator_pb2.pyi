@@ -384,6 +384,8 @@ class _OrderKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_OrderKind.V
     """Nobody is at the desk."""
     ORDER_KIND_HALT: _OrderKind.ValueType  # 6
     """Every call of a session is denied."""
+    ORDER_KIND_LET_ONCE: _OrderKind.ValueType  # 7
+    """A call that its agent's own check refused may run once."""
 
 class OrderKind(_OrderKind, metaclass=_OrderKindEnumTypeWrapper):
     """OrderKind is what a standing order is about."""
@@ -402,6 +404,8 @@ ORDER_KIND_AWAY: OrderKind.ValueType  # 5
 """Nobody is at the desk."""
 ORDER_KIND_HALT: OrderKind.ValueType  # 6
 """Every call of a session is denied."""
+ORDER_KIND_LET_ONCE: OrderKind.ValueType  # 7
+"""A call that its agent's own check refused may run once."""
 Global___OrderKind: _TypeAlias = OrderKind  # noqa: Y015
 
 @_typing.final
@@ -667,6 +671,7 @@ class State(_message.Message):
     CLAIMS_FIELD_NUMBER: _builtins.int
     DESKS_FIELD_NUMBER: _builtins.int
     HOUSE_FIELD_NUMBER: _builtins.int
+    EVERY_ORDER_FIELD_NUMBER: _builtins.int
     now: _builtins.float
     """The time."""
     sessions: _builtins.int
@@ -693,6 +698,10 @@ class State(_message.Message):
     def house(self) -> Global___HouseChanged:
         """How the rules and the record stand, and what was decided today."""
 
+    @_builtins.property
+    def every_order(self) -> _containers.RepeatedCompositeFieldContainer[Global___Standing]:
+        """All standing orders, where one is of a kind that older desks cannot read."""
+
     def __init__(
         self,
         *,
@@ -704,10 +713,11 @@ class State(_message.Message):
         claims: _abc.Iterable[Global___Claimed] | None = ...,
         desks: _builtins.int = ...,
         house: Global___HouseChanged | None = ...,
+        every_order: _abc.Iterable[Global___Standing] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_house", b"_house", "house", b"house"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_house", b"_house", "claims", b"claims", "desks", b"desks", "holdable", b"holdable", "house", b"house", "now", b"now", "orders", b"orders", "sessions", b"sessions", "troubles", b"troubles"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_house", b"_house", "claims", b"claims", "desks", b"desks", "every_order", b"every_order", "holdable", b"holdable", "house", b"house", "now", b"now", "orders", b"orders", "sessions", b"sessions", "troubles", b"troubles"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__house: _TypeAlias = _typing.Literal["house"]  # noqa: Y015
     _WhichOneofArgType__house: _TypeAlias = _typing.Literal["_house", b"_house"]  # noqa: Y015
@@ -870,18 +880,24 @@ class OrdersChanged(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     ORDERS_FIELD_NUMBER: _builtins.int
+    EVERY_ORDER_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def orders(self) -> _containers.RepeatedCompositeFieldContainer[Global___Standing]:
         """The oldest first."""
+
+    @_builtins.property
+    def every_order(self) -> _containers.RepeatedCompositeFieldContainer[Global___Standing]:
+        """All of them, where one is of a kind that older desks cannot read."""
 
     def __init__(
         self,
         *,
         orders: _abc.Iterable[Global___Standing] | None = ...,
+        every_order: _abc.Iterable[Global___Standing] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["orders", b"orders"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["every_order", b"every_order", "orders", b"orders"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -15,10 +15,12 @@ from hypothesis import strategies as st
 from crabhook.broker.pending import LIMITS
 from crabhook.desk import commands, updates
 from crabhook.desk.commands import Ask, Command, Decide, Outcome, TooLate
-from crabhook.desk.updates import READ, SHARED, News, Snapshot
+from crabhook.desk.updates import READ, SHARED, News, OrdersChanged, Snapshot
+from crabhook.model.actor import OWNER
 from crabhook.model.card import NO_REASON, Because, Brought, Card, Leg
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Event, ToolCall
+from crabhook.model.order import Order, OrderKind, Standing
 from crabhook.remote.codec import BOUNDED, WireError, json_of, to_value
 from crabhook.remote.desk import CARD_AT_MOST
 from crabhook.remote.inputs import LONG_BYTES, Inputs
@@ -284,3 +286,12 @@ def test_a_card_with_all_that_a_session_lets_wait_is_not_too_long_for_a_desk() -
         sent = json_of({"a": letters * 1000})
         assert len(sent) <= 6 * len(letters.encode()) * 1000 + 10
     assert 6 * LIMITS.session_size < CARD_AT_MOST
+
+
+def test_an_older_desk_is_not_sent_the_orders_whose_kind_it_cannot_read() -> None:
+    event = Event("claude", "PermissionDenied", "s", tool=ToolCall("Bash", {"command": "ls"}))
+    orders = (Order.letting_run(event, 9.0, 1), Order(OrderKind.HOLD_ALL, session="s"))
+    standing = tuple(Standing.of(order, place, OWNER) for place, order in enumerate(orders, 1))
+    message = sent(event_of(OrdersChanged(standing)))
+    assert [order.kind for order in message.orders.orders] == [pb.ORDER_KIND_HOLD_ALL]
+    assert news_in(message) == OrdersChanged(standing)

@@ -225,7 +225,9 @@ orders = actions(
         "release": going(
             _release,
             why=lambda to: (
-                None if to.orders == "allow-all" else "This may end an order by which calls wait"
+                None
+                if to.orders in ("allow-all", "retry")
+                else "This may end an order by which calls wait"
             ),
         ),
     },

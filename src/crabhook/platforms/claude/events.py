@@ -232,8 +232,10 @@ def held(event: Event, stance: Stance) -> Held:
     would ask; in the mode without it, the two asking tools wait. A line of a skill asks the rules,
     too: Claude Code asks nobody about one, and runs those that its own rules cover. A companion
     leaves forms to the
-    agent's own dialog, which a waiting hook would block. A supervisor adds the end of a turn to the
-    gate.
+    agent's own dialog, which a waiting hook would block. What its own check refused in a
+    companion's session becomes a card for which no hook waits: its agent goes on meanwhile. A gate
+    decides above that check, so there the event is only observed. A supervisor adds the end of a
+    turn to the gate.
     """
     row = EVENTS[event.name]
     if stance is Stance.SUPERVISOR and event.name in _ENDS_OF_TURNS:
@@ -244,6 +246,8 @@ def held(event: Event, stance: Stance) -> Held:
         return _ALWAYS if unasked and event.calls(*ASKING_TOOLS) else Held.BY_RULE
     if row.held is Held.AT_THE_GATE:
         return _ASKED if companion else _ALWAYS
+    if companion and row.phase is Phase.REFUSED:
+        return Held.AFTERWARDS
     return row.held
 
 
@@ -262,11 +266,17 @@ _LINES_RUN = (
     "Loading a skill runs its shell lines (!`…`). Claude Code from 2.1.332 on asks crabhook about "
     "each line. An older version runs them unseen."
 )
+_ONCE = (
+    "A yes is for this very call, once, within ten minutes. Rules and protected places still "
+    "count. Its agent goes on meanwhile, and is told with its next call."
+)
 _PREAMBLE = ":preamble-"
 
 
 def limits(event: Event) -> Sequence[str]:
-    """Say what the decision about a call of a skill does not decide."""
+    """Say what the decision about a call of a skill, or a refused call, does not decide."""
+    if EVENTS[event.name].phase is Phase.REFUSED:
+        return (_ONCE,)
     return (_LINES_RUN,) if event.calls(*_LOADING) else ()
 
 

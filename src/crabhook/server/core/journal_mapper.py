@@ -129,13 +129,13 @@ class JournalMapper:
             self._take_up(fact.decided)
         if isinstance(fact, messages.Delivered):
             made += self._delivered(fact)
-        halts, notes, ballots = steering.halts, steering.notes, steering.ballots
-        heard = tuple(halt.heard for halt in halts)  # which no order is compared by
+        lasting, notes, ballots = steering.lasting, steering.notes, steering.ballots
+        heard = tuple(order.heard for order in lasting)  # which no order is compared by
         facts = {number: ballot.facts for number, ballot in ballots.items()}
-        if (stands := (halts, heard, notes, facts)) != self._steering:
+        if (stands := (lasting, heard, notes, facts)) != self._steering:
             self._steering = stands
             wall = self._wall()
-            stops = entries.stops(halts, len(notes), wall, ballots=len(ballots))
+            stops = entries.stops(lasting, len(notes), wall, ballots=len(ballots))
             made.append(halted(kept(steering, fact.now, wall), stops))
         return made
 
@@ -387,7 +387,7 @@ def restored(
         ),
         last_number=recovered.last_card,
         now=now,
-        halts=steering.halts,
+        halts=steering.lasting,
         notes=steering.notes,
         ballots=steering.ballots,
     )

@@ -1,8 +1,8 @@
 """Operators' stops, notes, votes and standing orders in the store, for the next server.
 
-Stops, notes without a receipt, and ballots of waiting cards are rows of the store. A row has a key
-and a text. A stop's key is the session's id and its text the reason; every other key is JSON, so
-that an older server takes it for the stop of an unknown session.
+Stops, orders that let a call run once, notes without a receipt, and ballots of waiting cards are
+rows of the store. A row has a key and a text. A stop's key is the session's id and its text the
+reason; every other key is JSON, so that an older server takes it for an unknown session's stop.
 """
 
 import logging
@@ -17,7 +17,7 @@ from crabhook.model.actor import UNKNOWN, OrderKind
 from crabhook.model.ballot import Ballot
 from crabhook.model.errors import CrabhookError
 from crabhook.model.jsontext import Value, compact, parse_object
-from crabhook.model.order import Order, Standing
+from crabhook.model.order import LET_ONCE_FOR, Order, Standing
 from crabhook.model.session import KeptNote, Note
 from crabhook.model.wording import who
 from crabhook.store.actors import actor_data, actor_in
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 
 _ABOUT = ("name", "session", "project", "times", "words")
+_ROWS = (OrderKind.HALT, OrderKind.LET_ONCE)  # orders that are rows of every store
 _SAME = 0.5  # seconds by which an order's end may differ between two clock readings
 _TEXTS = ("platform", "session", "agent", "text", "call")
 
@@ -39,18 +40,24 @@ _TEXTS = ("platform", "session", "agent", "text", "call")
 class Steering:
     """What operators have given and the next server takes up.
 
-    `halts` are stops that stand, `notes` those without a receipt, `ballots` those of waiting cards.
+    `lasting` are stops and orders that let a call run once, `notes` those without a receipt,
+    `ballots` those of waiting cards.
     """
 
-    halts: tuple[Standing, ...] = ()
+    lasting: tuple[Standing, ...] = ()
     notes: tuple[KeptNote, ...] = ()
     ballots: Mapping[int, Ballot] = field(default_factory=dict)
 
 
 def kept(steering: Steering, now: float, wall: float) -> tuple[Halt, ...]:
     """Return the rows to store; times are on the broker's clock, and wall seconds."""
-    halts, notes = steering.halts, steering.notes
-    stops = (Halt(_stop_key(halt, wall - now), halt.words) for halt in halts)
+    lasting, notes = steering.lasting, steering.notes
+    stops = (
+        _once_row(order, wall - now, wall)
+        if order.kind is OrderKind.LET_ONCE
+        else Halt(_stop_key(order, wall - now), order.words)
+        for order in lasting
+    )
     kept_notes = (
         Halt(compact({"note": note.note.id}), _note_text(note, wall - now)) for note in notes
     )
@@ -69,6 +76,39 @@ def _stop_key(order: Standing, ahead: float) -> str:
     return order.session
 
 
+def _once_row(order: Standing, ahead: float, wall: float) -> Halt:
+    """Return the row of an order that lets a call run once; `wall` is the time of writing."""
+    about: dict[str, Value] = {"once": order.call, "session": order.session}
+    about |= {"agent": order.agent, "machine": order.machine}
+    content: dict[str, Value] = {"name": order.name, "words": order.words, "at": wall}
+    content |= {"until": (order.until or 0.0) + ahead, "heard": round(order.heard + ahead)}
+    return Halt(compact(about), compact(content | {"actor": actor_data(order.by)}))
+
+
+def _once_in(key: dict[str, Value], text: str, now: float, wall: float) -> Iterator[Standing]:
+    """Yield the order in a row; nothing where its time is over, or the row cannot be read."""
+    with suppress(CrabhookError, ValueError, TypeError, KeyError):
+        content = parse_object(text.encode())
+        until, at = (float(content[name]) for name in ("until", "at"))  # type: ignore[arg-type]
+        left = min(until - wall, until - at, LET_ONCE_FOR)
+        if left <= 0:
+            return
+        session, agent, call = (str(key[name]) for name in ("session", "agent", "once"))
+        machine = key["machine"]
+        order = Order(
+            OrderKind.LET_ONCE,
+            *(str(content["name"]), session),
+            until=now + left,
+            times=1,
+            words=str(content["words"]),
+            agent=agent,
+            machine=None if machine is None else str(machine),
+            call=call,
+        )
+        heard = _heard_at(content.get("heard"), now, wall)
+        yield Standing.of(order, 0, actor_in(content), heard)
+
+
 def _note_text(kept: KeptNote, ahead: float) -> str:
     note = kept.note
     content: dict[str, Value] = {name: getattr(note, name) for name in _TEXTS}
@@ -77,7 +117,7 @@ def _note_text(kept: KeptNote, ahead: float) -> str:
 
 
 def taken_up(rows: Iterable[Halt], now: float, wall: float) -> Steering:
-    """Return what the rows hold; no time is later than `now`."""
+    """Return what the rows hold; no order was heard of after `now`."""
     halts, notes, ballots = list[Standing](), list[KeptNote](), dict[int, Ballot]()
     for row in rows:
         key = _key(row.session)
@@ -87,6 +127,9 @@ def taken_up(rows: Iterable[Halt], now: float, wall: float) -> Steering:
         if "ballot" in key:
             with suppress(CrabhookError, ValueError, TypeError, KeyError):
                 ballots[int(str(key["ballot"]))] = ballot_in(row.why, now, wall)
+            continue
+        if "once" in key:
+            halts += _once_in(key, row.why, now, wall)
             continue
         session, agent = str(key.get("session", row.session)), str(key.get("agent", ""))
         machine = str(key["machine"]) if "machine" in key else None
@@ -122,7 +165,7 @@ def _notes(number: Value, text: str, now: float, wall: float) -> Iterator[KeptNo
 
 
 class KeptOrders:
-    """The standing orders except halts, in a shared record, for its next server.
+    """The standing orders except those that are rows, in a shared record, for its next server.
 
     Without `documents` they end with the server.
     """
@@ -143,7 +186,7 @@ class KeptOrders:
         if self._documents is None or seen == self._seen:
             return []
         ahead, self._seen = self._wall() - now, seen
-        rows = [_order_row(order, ahead) for order in orders if order.kind is not OrderKind.HALT]
+        rows = [_order_row(order, ahead) for order in orders if order.kind not in _ROWS]
         if _alike(rows, self._rows):
             return []
         self._rows = rows

@@ -27,6 +27,7 @@ from crabhook.broker.messages import (
     FeedLine,
     Left,
     Noted,
+    OrderSpent,
     Reconsidered,
     Refusal,
     Refuse,
@@ -87,6 +88,10 @@ SESSIONS_EVERY = 0.25  # seconds between two updates about sessions
 LOOK_EVERY = 1.0  # seconds between two looks at the record and at faults
 INCIDENT = Event("", "Server")  # the event of what is logged where it is told
 RECORDED = Commit.ended()
+
+
+def _spends(effects: Sequence[Effect]) -> bool:
+    return any(isinstance(effect, OrderSpent) for effect in effects)
 
 
 @dataclass(slots=True)
@@ -244,6 +249,8 @@ class Runner:
     def _release(self, held: _Held) -> None:
         """Carry out a fact's effects, in order, and publish them."""
         fact, commit, error = held.fact, held.commit, held.commit.error
+        if error is None and not commit.recorded and _spends(held.effects):
+            error = CrabhookError("the use of an order that counts once could not be recorded")
         if fact is not None and error is not None:
             self.unrecorded(fact, error)
         elif fact is not None:
@@ -448,7 +455,7 @@ class Runner:
             self._remembered.on_fact(fact, effects)
             return RECORDED
         broker = self.broker
-        steering = Steering(broker.halts(), broker.notes(), broker.ballots())
+        steering = Steering(broker.lasting(), broker.notes(), broker.ballots())
         changes = self._bookkeeper.changes(fact, effects, steering)
         changes += self._standing.changes(broker.orders(), fact.now)
         return self._record(*changes) if changes or self.writer_ended else RECORDED

@@ -16,7 +16,12 @@ from crabhook.ui.commands.parse import known_session, shown_session
 from crabhook.ui.commands.words import WORDS, LineError, Word, read_duration
 
 _ABOUT_AN_EVENT = frozenset({OrderKind.HOLD, OrderKind.KEEP_GOING})
-_KINDS = {"allow-all": OrderKind.ALLOW_ALL, "hold-all": OrderKind.HOLD_ALL, "halt": OrderKind.HALT}
+_KINDS = {
+    "allow-all": OrderKind.ALLOW_ALL,
+    "hold-all": OrderKind.HOLD_ALL,
+    "halt": OrderKind.HALT,
+    "retry": OrderKind.LET_ONCE,
+}
 
 
 def read_order(word: str, rest: str, desk: Replica) -> Order:

@@ -195,7 +195,7 @@ def test_a_stop_of_a_subagent_outlives_its_users_prompt_and_ends_with_it(book: P
     stop(heard(book), agent="sub")
     book.asks(asking("a", "UserPromptSubmit"))
     assert len(book.broker.orders()) == 1
-    assert [order.agent for order in book.broker.halts()] == ["sub"]
+    assert [order.agent for order in book.broker.lasting()] == ["sub"]
     book.asks(asking("b", "SubagentStop", agent="sub"))
     assert not book.broker.orders()
 
@@ -250,7 +250,7 @@ def test_no_other_machine_ends_what_holds_or_stops_a_session(machine: str, there
     there.asks(of_machine(OWN, bash("d", "ls")))
     assert "d hears PreToolUse deny" in repr(there)
     there.asks(of_machine(OWN, asking("e", "UserPromptSubmit")))
-    assert [one.agent for one in there.broker.halts()] == ["sub"]
+    assert [one.agent for one in there.broker.lasting()] == ["sub"]
 
 
 def test_a_note_goes_to_the_machine_that_it_was_for(there: Playbook) -> None:
@@ -270,4 +270,4 @@ def test_a_stop_is_of_every_session_that_says_it_has_the_id(there: Playbook) -> 
         there.orders(Order(OrderKind.ALLOW_ALL, session="s", until=there.now + 60))
     stop(there)
     assert not there.broker.waiting()
-    assert {one.machine for one in there.broker.halts()} == {OWN, OTHER}
+    assert {one.machine for one in there.broker.lasting()} == {OWN, OTHER}

@@ -12,7 +12,8 @@ from crabhook.cli.commands import CHANGED, DONE, FAILED, TOO_LATE
 from crabhook.cli.verbs.attached import Attached, Teller, attached, seen
 from crabhook.cli.verbs.deciding import CardResult, Wish, answers, decide, denied
 from crabhook.desk.commands import Claim, Decide
-from crabhook.model.actor import Operator
+from crabhook.model.actor import Operator, OrderKind
+from crabhook.model.card import Stance
 from crabhook.model.decision import Decision, Verdict
 from crabhook.server.core.local_desk import LocalDesk
 from crabhook.ui.commands.words import LineError
@@ -56,6 +57,14 @@ async def test_a_verb_decides_as_the_plain_desks_word_does(
     assert told.code == DONE
     specific = json.loads(desk.replies[asked].stdout)["hookSpecificOutput"]
     assert specific["permissionDecision"] == verdict
+
+
+async def test_a_verb_lets_a_refused_call_run_once() -> None:
+    desk = PlayedDesk()
+    refused = {**call(), "hook_event_name": "PermissionDenied", "permission_mode": "auto"}
+    desk.ask(refused, stance=Stance.COMPANION)
+    assert (await decided(desk, Wish("retry"))).code == DONE
+    assert [order.kind for order in desk.runner.broker.orders()] == [OrderKind.LET_ONCE]
 
 
 async def test_a_card_that_ended_is_too_late_and_says_who_decided_it() -> None:

@@ -320,7 +320,7 @@ GUARDS = (
     ("call", "edit", Guard.READ, "edit"),
     ("call", "deny", Guard.ARMED, "deny"),
     ("plan", "deny", Guard.ARMED, "send back"),
-    ("denial", "retry", Guard.READ, "retry"),
+    ("denial", "retry", Guard.READ, "run once"),
     ("stop", "keep-going", Guard.ARMED, "keep going"),
 )
 

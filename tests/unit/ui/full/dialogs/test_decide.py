@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from crabhook.model.actor import OrderKind
+from crabhook.model.card import Stance
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.order import Order
 from tests.support.sitting import QUESTIONS, Sitting, call
@@ -111,10 +112,23 @@ def test_a_denied_call_is_tried_again_after_its_moment() -> None:
     sitting.desk.order(Order(OrderKind.HOLD, "PermissionDenied"))
     sitting.ask(hook_event_name="PermissionDenied", reason="classifier")
     sitting.wait()
-    assert "r retry" in sitting.text()
+    assert "r run once" in sitting.text()
     sitting.press("r")
     assert not sitting.decided()
     assert only(sitting) == Decision(Verdict.RETRY)
+
+
+def test_a_refused_call_that_no_hook_waits_for_runs_once_by_its_key_and_can_be_ended() -> None:
+    sitting = Sitting()
+    refused = call(hook_event_name="PermissionDenied", permission_mode="auto")
+    sitting.number_of(sitting.desk.ask(refused, stance=Stance.COMPANION))
+    sitting.wait()
+    assert "Claude's own check refused this. Let it run once?" in sitting.text()
+    sitting.press("r")
+    assert only(sitting) == Decision(Verdict.RETRY)
+    sitting.press("O")
+    assert "END: let a refused call run once" in sitting.text()
+    assert "Bash #1" in sitting.text()
 
 
 def test_a_message_goes_with_whatever_is_decided_and_is_seen_until_then() -> None:
