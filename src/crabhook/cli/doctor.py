@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
         return 2
     findings: list[Finding] = []
     try:
-        findings.extend(_shown(_examined(arguments), arguments))
+        findings.extend(shown(_examined(arguments), as_json=arguments.json))
         if arguments.json:
             say_json(as_value(findings))
         else:
@@ -74,12 +74,12 @@ def _examined(arguments: argparse.Namespace) -> Iterator[Finding]:
         yield from (prove(case) for case in to_examine if case.hooked or case.wanted)
 
 
-def _shown(findings: Iterable[Finding], arguments: argparse.Namespace) -> Iterator[Finding]:
+def shown(findings: Iterable[Finding], *, as_json: bool) -> Iterator[Finding]:
     """Show each finding as it is made, since some take their time; pass it on."""
     width = min(shutil.get_terminal_size((_WIDEST, 0)).columns, _WIDEST)
     heading = ""
     for finding in findings:
-        if not arguments.json:
+        if not as_json:
             if heading != heading_of(finding):
                 if heading:
                     say("")

@@ -31,6 +31,7 @@ from crabhook.hook import Options, Unanswered
 from crabhook.hook.call import UNAVAILABLE
 from crabhook.hook.client import HookRequest
 from crabhook.model.errors import CrabhookError
+from crabhook.model.marked_call import PROVES
 from crabhook.platforms.sending import path_of
 
 _TOLD = 300  # characters of what a program said that are repeated
@@ -161,7 +162,8 @@ class ServerAnswer:
 
     `there`: a crabhook server refused as it should. `no_token`: it wants another token. `waits`: it
     takes nothing in now, since another does. `kind` is the client's word for another failure, in
-    `words`. `platforms`: those the server knows, if it says so. `seconds`: the whole time.
+    `words`. `platforms`: those the server knows, if it says so; `proves`: it knows marked calls.
+    `seconds`: the whole time.
     """
 
     there: bool
@@ -170,6 +172,7 @@ class ServerAnswer:
     kind: str
     words: str
     platforms: tuple[str, ...]
+    proves: bool
     seconds: float
 
 
@@ -191,6 +194,7 @@ def ask(options: Options) -> ServerAnswer:
         kind=kind,
         words=words,
         platforms=tuple(platforms_known[1].split(", ")) if platforms_known else (),
+        proves=status == _REFUSED and PROVES in words,
         seconds=monotonic() - began,
     )
 
@@ -204,14 +208,18 @@ class Knock(Enum):
     NOBODY = "nobody answers"
 
 
+def trusting(ca: str) -> ssl.SSLContext:
+    """Return what trusts the usual authorities, or the authority of the file `ca` if named."""
+    return ssl.create_default_context(cafile=ca or None)
+
+
 def knock(url: str, token: str, ca: str = "") -> tuple[Knock, str]:
     """Ask if a server at `url`, known by a file `ca`, takes the token; return what came of it."""
     line: HTTPConnection
     try:
         parts = urlsplit(url)
         if parts.scheme == "https":
-            trust = ssl.create_default_context(cafile=ca or None)
-            line = HTTPSConnection(parts.netloc, timeout=WITHIN, context=trust)
+            line = HTTPSConnection(parts.netloc, timeout=WITHIN, context=trusting(ca))
         else:
             line = HTTPConnection(parts.netloc, timeout=WITHIN)
         headers = {"Authorization": f"Bearer {token}", "Content-Type": "text/plain"}

@@ -48,10 +48,7 @@ def _of_several(case: Case, entry: HookEntry, servers: Sequence[str]) -> Iterato
     """Yield the state of each server of a list; exactly one must lead."""
     answers = dict[str, ServerAnswer]()
     for server in servers:
-        options = entry.asking()
-        options.server = server
-        options.tls_ca = "" if server.startswith("unix:") else options.tls_ca
-        answers[server] = ask(options)
+        answers[server] = ask(asking(entry, server))
     lead = [server for server, answer in answers.items() if answer.there]
     unasked = _unasked(case, closed=entry.given("--when-unreachable") == "deny")
     for server, answer in answers.items():
@@ -70,6 +67,14 @@ def _of_several(case: Case, entry: HookEntry, servers: Sequence[str]) -> Iterato
         )
     if len(lead) > 1:
         yield make_finding("server.answers", "apart", lead=" and ".join(lead))
+
+
+def asking(entry: HookEntry, server: str) -> Options:
+    """Return what asks one server of an entry's list, as the entry would."""
+    options = entry.asking()
+    options.server = server
+    options.tls_ca = "" if server.startswith("unix:") else options.tls_ca
+    return options
 
 
 def _there(case: Case, server: str, answer: ServerAnswer, *, alone: bool) -> Finding:
@@ -233,7 +238,7 @@ def takes(case: Case) -> Iterator[Finding]:
         if named := entry.given("--token-file"):
             yield _told(case, entry, _token_in(Path(named)))
             continue
-        shown = os.environ.get(TOKEN, "") or _in_settings(case, entry)
+        shown = token_of(case, entry)
         if not shown:
             mend = export(str(config.token_file()))
             yield make_finding("server.http", "unset", mend, token=TOKEN, title=case.title)
@@ -246,6 +251,13 @@ def _token_in(path: Path) -> str:
     with suppress(OSError, UnicodeDecodeError):
         return read_own(path, 8 << 10, links=True).decode("ascii").strip()
     return ""
+
+
+def token_of(case: Case, entry: HookEntry) -> str:
+    """Return the token that the agent sends with an entry's requests; empty where none is set."""
+    if named := entry.given("--token-file"):
+        return _token_in(Path(named))
+    return os.environ.get(TOKEN, "") or _in_settings(case, entry)
 
 
 def _told(case: Case, entry: HookEntry, shown: str) -> Finding:

@@ -8,6 +8,8 @@ import asyncio
 from dataclasses import replace
 
 from crabhook.model.card import UNTOLD, Request
+from crabhook.model.decision import Verdict
+from crabhook.model.marked_call import denial, mark_of
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.event_table import Held
 from crabhook.server.core.file_finder import FileFinder
@@ -17,6 +19,10 @@ from crabhook.server.core.runner import Runner
 VERY_LONG = 1 << 20  # bytes; a thread measures longer inputs, so that no other hook waits
 LONG = 2048  # bytes; the rules judge a shorter input in a few milliseconds
 _JUDGED = (Held.ALWAYS, Held.AT_THE_GATE, Held.BY_RULE)
+
+
+def _can_be_denied(asked: Request) -> bool:
+    return PLATFORMS[asked.event.platform].takes(asked.event, Verdict.DENY)
 
 
 class Intake:
@@ -37,6 +43,8 @@ class Intake:
 
     async def enter(self, asked: Request) -> PendingCall:
         """Pass a request to the runner; the call may have its reply. Raises RefusedError."""
+        if (mark := mark_of(asked.event)) and _can_be_denied(asked):
+            return self._runner.deny_marked(asked, denial(mark))
         # With the shell parser, which the rules in force import once the port listens.
         from crabhook.policy.calls.read import changed_paths, may_go_deep
 

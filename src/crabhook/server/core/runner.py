@@ -53,6 +53,7 @@ from crabhook.desk.updates import (
 )
 from crabhook.model.ballot import NOBODY_VOTES, Ballot, Electorate
 from crabhook.model.card import UNTOLD, Request, Risk
+from crabhook.model.decision import Decision
 from crabhook.model.errors import CrabhookError
 from crabhook.model.event import Event
 from crabhook.model.order import Standing
@@ -529,10 +530,7 @@ class Runner:
         `risk`: of its call, where it comes to a card. `files`: the real paths that it will change.
         Raises RefusedError.
         """
-        if self.elsewhere:
-            raise RefusedError(self.elsewhere.refusal)
-        if self._refuses() or self.handed_over:
-            raise RefusedError(Refusal.UNRECORDED if self._refuses() else Refusal.HANDED_OVER)
+        self._take_in()
         if self.recorder is not None and self.recorder.is_anothers(request.id, request.secret):
             raise RefusedError(Refusal.NOT_YOURS)  # the store remembers longer than the broker
         pending = PendingCall(self.left, request, next(self._attempts))
@@ -558,6 +556,24 @@ class Runner:
         if pending.refused is not None:
             raise pending.refused
         return pending
+
+    def _take_in(self) -> None:
+        """Raise RefusedError where this server takes no request in now."""
+        if self.elsewhere:
+            raise RefusedError(self.elsewhere.refusal)
+        if self._refuses() or self.handed_over:
+            raise RefusedError(Refusal.UNRECORDED if self._refuses() else Refusal.HANDED_OVER)
+
+    def deny_marked(self, request: Request, denied: Decision) -> PendingCall:
+        """Deny a marked call, which neither the broker nor the record hears of.
+
+        Raises RefusedError where an ordinary request would be turned away.
+        """
+        self._take_in()
+        call = PendingCall(lambda *_: None, request, NO_CONNECTION)
+        platform = self._platforms[request.event.platform]
+        call.take(platform.write(request.event, denied), confirm=False)
+        return call
 
     def left(self, request_id: str, attempt: int) -> None:
         """Report that a hook's connection ended before its reply."""

@@ -14,6 +14,7 @@ from crabhook.model.decision import Reply
 from crabhook.model.errors import PayloadError
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value, compact, compact_utf8, compact_with
+from crabhook.model.marked_call import PROVES
 from crabhook.model.trace import trace_parent
 from crabhook.platforms import PLATFORMS
 from crabhook.server.address import MAX_REPLY, NO_TOKEN, Context, Tokens, admitted
@@ -42,7 +43,7 @@ def fault_of(message: pb.PermissionRequest, platforms: Mapping[str, object]) -> 
         return "secret must be 1 to 64 characters of [0-9A-Za-z_-]"
     if message.platform not in platforms:
         names = ", ".join(sorted(platforms))
-        return f"platform {message.platform[:40]!r} is not known here, but known: {names}"
+        return f"platform {message.platform[:40]!r} is not known here, but known: {names}. {PROVES}"
     return ""
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from crabhook.model.card import Effect, Level, Risk, Stance
 from crabhook.model.event import Event
+from crabhook.model.marked_call import MARK
 from crabhook.model.order import Order, OrderKind
 from crabhook.policy.rule import RuleVerdict, Ruling
 from crabhook.server.core.intake import LONG, Intake
@@ -102,4 +103,52 @@ async def test_what_the_rules_say_comes_in_with_the_request() -> None:
     runner = bare_runner(judge=judge)
     place = await Intake(runner).enter(replace(bash("a", "ls"), wait_until=1e12))
     assert b'"deny"' in (await place.wait()).stdout
+    runner.close()
+
+
+MARKED = "0123456789abcdef" * 2
+
+
+@pytest.mark.parametrize("stance", Stance)
+@pytest.mark.parametrize("name", ["PreToolUse", "PermissionRequest", "PreSkillShellCommand"])
+async def test_a_marked_call_is_denied_before_rules_and_the_broker_hear_of_it(
+    name: str, stance: Stance
+) -> None:
+    asked = list[Event]()
+
+    async def judge(event: Event, **_: object) -> Ruling:
+        asked.append(event)
+        return Ruling(RuleVerdict.ALLOW, None, "all")
+
+    runner = bare_runner(judge=judge)
+    before = repr(runner.broker), runner.broker.feed(), runner.broker.live(0.0)
+    call = asking("m", name, stance=stance, tool_name="Bash", tool_input={"command": "true"})
+    marked = replace(call, event=replace(call.event, fields={**call.event.fields, MARK: MARKED}))
+    reply = await (await Intake(runner).enter(marked)).wait()
+    assert b'"deny"' in reply.stdout
+    assert MARKED in reply.stdout.decode()
+    assert (repr(runner.broker), runner.broker.feed(), runner.broker.live(0.0)) == before
+    assert not asked
+    runner.close()
+
+
+@pytest.mark.parametrize("mark", ["", "no mark", MARKED + "0", MARKED.upper(), 7, None])
+async def test_what_is_no_mark_makes_an_ordinary_call(mark: object) -> None:
+    runner = bare_runner()
+    call = replace(bash("m", "true"), wait_until=1e12)
+    marked = replace(call, event=replace(call.event, fields={**call.event.fields, MARK: mark}))
+    assert not (await Intake(runner).enter(marked)).over
+    assert len(runner.broker.waiting()) == 1
+    runner.close()
+
+
+async def test_a_mark_on_an_event_that_cannot_be_denied_changes_nothing() -> None:
+    runner = bare_runner()
+    for name in ("Stop", "SessionStart", "PermissionDenied"):
+        await Intake(runner).enter(asking(name, name, **{MARK: MARKED}))
+    assert [entry.event.name for entry in runner.broker.feed()] == [
+        "Stop",
+        "SessionStart",
+        "PermissionDenied",
+    ]
     runner.close()

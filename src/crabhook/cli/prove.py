@@ -1,0 +1,42 @@
+"""Send a harmless call through each installed hook, and see it denied."""
+
+import argparse
+import os
+from pathlib import Path
+
+from crabhook.cli.commands import declaring
+from crabhook.cli.doctor import shown
+from crabhook.doctor.examination import cases
+from crabhook.doctor.facts import DoctorTask
+from crabhook.doctor.finding import OK, Finding, as_value, make_finding, summary
+from crabhook.doctor.proving import exit_code, prove
+from crabhook.platforms import PLATFORMS
+from crabhook.ui.console import say, say_json
+
+add_arguments = declaring("prove", {"agents": tuple(PLATFORMS), "named": ", ".join(PLATFORMS)})
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Prove it; return 0 where every denial held, 1 on a fault, 2 in doubt, 7 without a server."""
+    wish = DoctorTask(
+        project=arguments.project or Path.cwd(),
+        agent=arguments.agent,
+        trusting=arguments.trust_project,
+    )
+    every = [case for case in cases(wish, os.environ) if case.hooked or case.wanted]
+    proving = (finding for case in every for finding in prove(case))
+    findings: list[Finding] = list(shown(proving, as_json=arguments.json))
+    if not every:
+        names = ", ".join(PLATFORMS)
+        findings += shown(
+            [make_finding("hook.installed", "nobody", names=names)], as_json=arguments.json
+        )
+    code = exit_code(findings)
+    if arguments.json:
+        say_json({**as_value(findings), "exit_code": code})
+    else:
+        proofs = sum(each.id == "prove.denial" and each.status is OK for each in findings)
+        held = f"{proofs} {'hook' if proofs == 1 else 'hooks'} denied the marked call"
+        say("")
+        say(f"{held}. It reached nobody, and is in no record." if code == 0 else summary(findings))
+    return code
