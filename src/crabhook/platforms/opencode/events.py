@@ -41,8 +41,8 @@ _NOTED: Mapping[Verdict, Way] = {Verdict.ALLOW: Way.SILENCE}
 _CALL_OVER, _RESULT = EndScope.CALL, EndScope.RESULT
 _AGENT_OVER, _SESSION_OVER = EndScope.AGENT, EndScope.SESSION
 
-# The plugin waits no longer for what it only shows.
-_SOON = Patience(timeout=5, client=5)
+# The plugin waits five seconds for what it only shows, and nothing ends it there.
+_SOON = Patience(timeout=10, client=5)
 
 _STARTED = {"started_as": ShownField("OpenCode was started as", short="started as")}
 _REPLY = {"reply": ShownField("the answer given there")}

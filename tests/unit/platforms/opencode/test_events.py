@@ -325,3 +325,9 @@ def test_other_plugins_are_named() -> None:
 def test_a_server_without_a_password_is_told() -> None:
     assert list(exposed({}))
     assert not list(exposed({"OPENCODE_SERVER_PASSWORD": "secret"}))
+
+
+def test_no_entry_waits_as_long_as_it_may_take() -> None:
+    for group in entries().values():
+        (handler,) = group["hooks"]
+        assert int(handler["headers"]["X-Crabhook-Wait"]) < handler["timeout"]
