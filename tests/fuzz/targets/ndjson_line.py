@@ -47,7 +47,7 @@ def seeds() -> list[bytes]:
     """Envelopes around recorded inputs."""
     rows = [json.loads(payload) for platform in PLATFORMS for payload in samples(platform)[:6]]
     return [
-        json.dumps({"request_id": "r1", "ts": 1, "session_id": row.get("session_id"), "hook_event_name": row["hook_event_name"], "payload": row}).encode()
+        json.dumps({"request_id": "r1", "ts": 1, "session_id": row.get("session_id"), "hook_event_name": row.get("hook_event_name", ""), "payload": row}).encode()
         for row in rows
     ]  # fmt: skip
 
