@@ -5,7 +5,7 @@ from functools import cache
 
 from crabhook.datatypes import frozen
 from crabhook.model.event import Event
-from crabhook.platforms import PLATFORMS
+from crabhook.platforms import HOOKED, PLATFORMS
 from crabhook.platforms.event_table import Phase
 
 
@@ -20,6 +20,7 @@ class Vocabulary:
     name.
     `loosening`: inputs that ask for more than the sandbox. `settings`, `credentials`: path
     patterns; `commands` change the settings. `programs` start the agents.
+    `hooked`: the agents that hooks can be installed into.
     """
 
     aliases: Mapping[str, str]
@@ -34,6 +35,7 @@ class Vocabulary:
     credentials: tuple[str, ...]
     commands: tuple[str, ...]
     programs: tuple[str, ...]
+    hooked: tuple[str, ...]
 
 
 @cache  # asked several times a call; who registers another agent clears it
@@ -70,7 +72,8 @@ def vocabulary() -> Vocabulary:
         settings=tuple(path for tools_of in tools for path in tools_of.settings.split()),
         credentials=tuple(path for tools_of in tools for path in tools_of.credentials.split()),
         commands=tuple(command for tools_of in tools for command in tools_of.commands),
-        programs=tuple(platform.program for platform in platforms),
+        programs=tuple(platform.program for platform in platforms if platform.program),
+        hooked=tuple(HOOKED),
     )
 
 

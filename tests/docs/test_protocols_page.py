@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from crabhook.model.event import EndScope
+from crabhook.platforms.acp import events as acp
 from crabhook.platforms.claude import events as claude
 from crabhook.platforms.codex import events as codex
 from crabhook.platforms.copilot import events as copilot
@@ -23,6 +24,7 @@ PLATFORMS: dict[str, Any] = {
     "Qwen Code": qwen,
     "GitHub Copilot CLI": copilot,
     "OpenCode": opencode,
+    "ACP": acp,
 }
 """The beginning of each platform's heading, and the code's own table."""
 

@@ -31,6 +31,7 @@ APIS = {
     "gemini": ("GOOGLE_GEMINI_BASE_URL", GeminiHandler),
     "qwen": ("OPENAI_BASE_URL", QwenHandler),
     "copilot": ("COPILOT_PROVIDER_BASE_URL", QwenHandler),  # it speaks the same
+    "opencode": ("SCRIPTED_MODEL", QwenHandler),
 }
 """Each way to speak to a model: the variable that says where it is, and who answers there."""
 

@@ -24,7 +24,7 @@ from crabhook.model.actor import OWNER, Ended, Headless
 from crabhook.model.card import Card, State
 from crabhook.model.decision import Verdict
 from crabhook.model.errors import CrabhookError
-from crabhook.platforms import PLATFORMS
+from crabhook.platforms import HOOKED, PLATFORMS
 from crabhook.server.core.history import asked_again, ended
 from crabhook.server.core.journal_mapper import read_back
 from crabhook.server.core.local_desk import LocalDesk
@@ -167,7 +167,7 @@ def unhooked() -> tuple[str, ...]:
             return has_hooks(agent.settings.path(SettingsScope.USER, Path(), os.environ))
         return False
 
-    return tuple(sorted(name for name, agent in PLATFORMS.items() if not hooked(agent)))
+    return tuple(sorted(name for name, agent in HOOKED.items() if not hooked(agent)))
 
 
 LOOK_EVERY = 1.0  # seconds between two looks at the record without a notification

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from crabhook.datatypes import Bounded, frozen
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value
-from crabhook.platforms import PLATFORMS
+from crabhook.platforms import HOOKED, PLATFORMS
 from crabhook.platforms.interface import Platform
 from crabhook.rulebook.files import stamp_of
 from crabhook.server.core.rules_in_force import Warner, no_warning
@@ -67,7 +67,7 @@ class OtherHooks:
     def _found(self, project: Path) -> Iterator[OtherHook]:
         from crabhook.doctor.facts import brought, places, read
 
-        for agent in PLATFORMS.values():
+        for agent in HOOKED.values():
             settings = [path for path, _ in places(agent, project, self._environment)]
             plugins = list(brought(agent, project, self._environment, self._object_in))
             yield from (_module(agent, it.module, it.path) for it in plugins if it.module)

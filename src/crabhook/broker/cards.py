@@ -112,7 +112,8 @@ def joins(legs: Sequence[Event], event: Event) -> bool:
 
     Two events of the same kind without an id never share a card: a model makes calls that look
     alike in parallel. The event with the id comes first. An event with an id after an event without
-    an id begins another call. Nothing joins a request that gives only a part of its input.
+    an id begins another call. A proxy's event does not: it asks beside the agent's hooks. Nothing
+    joins a request that gives only a part of its input.
     """
     first = legs[0]
     if not same_call(first, event) or (first.tool and first.tool.shared is not None):
@@ -120,7 +121,7 @@ def joins(legs: Sequence[Event], event: Event) -> bool:
     if _same_id(first, event):
         return True
     another_kind = all(leg.name != event.name for leg in legs)
-    return another_kind and not named(event)
+    return another_kind and (bool(event.proxied) or not named(event))
 
 
 def over(waiting: Event, news: Event, closes: EndScope) -> bool:

@@ -10,7 +10,7 @@ message is a duplicate: it ends no card, and gets the same order as the first.
 """
 
 from collections import OrderedDict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Generic, Protocol, TypeVar
 
@@ -100,12 +100,14 @@ NOTE_KEPT = 86_400.0  # seconds; a note waits as long as its tool may run
 class _Settled:
     """An event and its decision; None where the hook left before a decision.
 
-    An entry has a call's whole input, so it goes after its use.
+    An entry has a call's whole input, so it goes after its use. A proxy asks beside the agent's
+    hooks, so that its use is only marked.
     """
 
     event: Event
     decided: Decided | None
     at: float
+    told_proxy: bool = False
 
     def asked_about(self, later: Event) -> bool:
         if later.tool is not None and later.tool.shared is not None:
@@ -165,8 +167,14 @@ class RecentDecisions:
         if not decided or not (left or (alike and alone)):
             return None
         if alike and alone:  # all decisions are the same, so any of them fits
-            self._answers.drop(next(iter(decided)))
+            self._use(next(iter(decided)), event)
         return no_opinion(Ended.LEFT_BEFORE) if left else decisions[0]
+
+    def _use(self, key: int, event: Event) -> None:
+        entry = dict(self._answers.of_session(event))[key]
+        self._answers.drop(key)
+        if event.proxied:
+            self._answers.keep(replace(entry, told_proxy=True))
 
     def _about(self, event: Event, now: float) -> dict[int, Decided | None]:
         """Return the decisions that `event` may ask about again, the oldest first."""
@@ -175,6 +183,7 @@ class RecentDecisions:
             for key, entry in self._answers.of_session(event)
             if now - entry.at <= ASKED_AGAIN_WITHIN
             and entry.event.name != event.name
+            and not (event.proxied and entry.told_proxy)
             and entry.asked_about(event)
         }
 

@@ -13,7 +13,7 @@ from crabhook.doctor.examination import cases, examine
 from crabhook.doctor.facts import DoctorTask
 from crabhook.doctor.finding import Finding, Status, as_value, exit_code, heading_of, lines, summary
 from crabhook.doctor.live_check import prove
-from crabhook.platforms import PLATFORMS
+from crabhook.platforms import HOOKED
 from crabhook.server.unix_socket import pages_in, read_status
 from crabhook.ui.console import say, say_json
 
@@ -27,7 +27,7 @@ _WIDEST = 110  # columns; longer lines are hard to read
 
 
 add_arguments = declaring(
-    "doctor", {"agents": (*PLATFORMS, DESK, WEB), "named": ", ".join((*PLATFORMS, DESK, WEB))}
+    "doctor", {"agents": (*HOOKED, DESK, WEB), "named": ", ".join((*HOOKED, DESK, WEB))}
 )
 
 

@@ -26,7 +26,7 @@ from crabhook.install.settings_file import (
 )
 from crabhook.model.card import Stance
 from crabhook.model.errors import CrabhookError, InstallError
-from crabhook.platforms import PLATFORMS
+from crabhook.platforms import HOOKED
 from crabhook.platforms.installation import (
     MAX_WAIT,
     USUAL_WAIT,
@@ -72,7 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 add_place_arguments = declaring(
     "place",
     {
-        "named": ", ".join(PLATFORMS),
+        "named": ", ".join(HOOKED),
         "scopes": [scope.value for scope in SettingsScope],
         "here": Path(),
     },
@@ -446,7 +446,7 @@ def _remove(settings: Sequence[Path], folders: Sequence[Path]) -> None:
 
 def _everywhere(project: Path) -> Iterator[tuple[Platform, SettingsChange]]:
     """Yield each agent's settings that this user may change, with what takes our hooks out."""
-    for agent in PLATFORMS.values():
+    for agent in HOOKED.values():
         for scope in agent.settings.scopes:
             if scope is not SettingsScope.MANAGED:
                 path = agent.settings.path(scope, project, os.environ)

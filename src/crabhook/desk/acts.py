@@ -170,6 +170,12 @@ class Act:
         """Its name in one word: what a program names it by, and its verb in a shell."""
         return "-".join(re.findall("[a-z!]+", self.name))
 
+    def field_at(self, choices: Choices) -> Field:
+        """Return what is typed or chosen for it at a card: nothing that could not be carried."""
+        unread = self.field is Field.REASON and Beside.WORDLESS in choices.beside
+        unheard = self.field is Field.NOTE and Beside.NOTE not in choices.beside
+        return Field.NOTHING if unread or unheard else self.field
+
     @property
     def closes(self) -> bool:
         """Whether its decision lets nothing happen."""

@@ -23,7 +23,7 @@ from crabhook.doctor.finding import (
 from crabhook.doctor.processes import NO_PLATFORM, ProgramError, Speed, ask, measure, run
 from crabhook.install import program
 from crabhook.model.errors import CrabhookError
-from crabhook.platforms import PLATFORMS
+from crabhook.platforms import HOOKED
 from crabhook.policy.rule import RuleSet, Trust
 from crabhook.rulebook.files import (
     PROJECT_FILE,
@@ -319,8 +319,8 @@ OF_THE_MACHINE: Sequence[Callable[[ThisMachine], Iterator[Finding]]] = (
 def cases(wish: DoctorTask, environment: Mapping[str, str]) -> Sequence[Case]:
     """Return the named agent, else those here or hooked; the first, if none is hooked, as named."""
     if wish.agent is not None:
-        return (replace(case(PLATFORMS[wish.agent], wish, environment), wanted=True),)
-    every = [case(agent, wish, environment) for agent in PLATFORMS.values()]
+        return (replace(case(HOOKED[wish.agent], wish, environment), wanted=True),)
+    every = [case(agent, wish, environment) for agent in HOOKED.values()]
     here = [case for case in every if case.program or case.hooked or case.unreadable or case.used]
     if here and not any(case.hooked for case in here):
         here[0] = replace(here[0], wanted=True)
@@ -340,7 +340,7 @@ def examine(cases: Sequence[Case], wish: DoctorTask) -> Iterator[Finding]:
             yield from (replace(finding, agent=examined.agent.name) for finding in look(examined))
     if not cases:
         names = ", ".join(
-            f"{platform.title} (`{platform.program}`)" for platform in PLATFORMS.values()
+            f"{platform.title} (`{platform.program}`)" for platform in HOOKED.values()
         )
         if _serves():  # its agents are on other machines
             yield make_finding("hook.installed", "elsewhere", names=names)

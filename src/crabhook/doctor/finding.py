@@ -20,7 +20,7 @@ from crabhook import __version__
 from crabhook.data_files import tables
 from crabhook.datatypes import frozen
 from crabhook.model.card import Stance
-from crabhook.platforms import PLATFORMS
+from crabhook.platforms import HOOKED
 from crabhook.platforms.installation import USUAL_WAIT, Installation, SettingsScope
 from crabhook.server.address import asked_address
 from crabhook.ui.text.sentences import wrap_sentences
@@ -99,7 +99,7 @@ def exit_code(findings: Iterable[Finding]) -> int:
 
 def heading_of(finding: Finding) -> str:
     """Return the heading of a finding."""
-    agent = PLATFORMS.get(finding.agent)
+    agent = HOOKED.get(finding.agent)
     return agent.title if agent else _MACHINE
 
 
@@ -164,7 +164,7 @@ def install_command(
     """Return the command that installs into an agent, by default in the usual way."""
     words = ["install", agent]
     if how is not None:
-        if len(PLATFORMS[agent].settings.stances) > 1:
+        if len(HOOKED[agent].settings.stances) > 1:
             words.append("--gate" if how.stance is Stance.GATE else "--companion")
         words += ["--fail-closed"] if how.fail_closed else []
         words += ["--transport", "http"] if how.url else []

@@ -25,7 +25,7 @@ from crabhook.doctor.finding import Finding, make_finding
 from crabhook.doctor.processes import ProgramError, ask, end, run
 from crabhook.hook import Options
 from crabhook.install.program import own_command
-from crabhook.platforms import PLATFORMS
+from crabhook.platforms import HOOKED
 from crabhook.platforms.installation import Transport
 from crabhook.platforms.interface import ModelAnswer, ScriptedSession, Turn
 
@@ -105,8 +105,8 @@ def stage(agent: str) -> Iterator[Stage]:
         for folder in (house.project, house.folder / "tmp"):
             folder.mkdir()
         house.write(".config/crabhook/rules.toml", RULES)
-        here = agent in PLATFORMS
-        sent = here and Transport.COMMAND not in PLATFORMS[agent].settings.transports
+        here = agent in HOOKED
+        sent = here and Transport.COMMAND not in HOOKED[agent].settings.transports
         address = f"127.0.0.1:{_free_port()}" if sent else ""
         with _serving(house, address):
             words = ["install", agent, "--gate", "--fail-closed", "--server", house.server]

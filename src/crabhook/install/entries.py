@@ -13,7 +13,7 @@ from typing import TypeAlias
 from crabhook.datatypes import frozen
 from crabhook.model.errors import InstallError
 from crabhook.model.json_source import Json, Node, as_json, parse
-from crabhook.platforms import PLATFORMS
+from crabhook.platforms import HOOKED
 from crabhook.platforms.installation import Group as Entry
 from crabhook.platforms.installation import OwnFile
 from crabhook.platforms.interface import Platform
@@ -137,9 +137,9 @@ class HookedEvent:
 
 def known(agent: str | None) -> Platform:
     """Return the agent of that name. Raises InstallError, with the known names."""
-    if agent is not None and agent in PLATFORMS:
-        return PLATFORMS[agent]
-    choice = ", ".join(f"{name} ({agent.title})" for name, agent in PLATFORMS.items())
+    if agent is not None and agent in HOOKED:
+        return HOOKED[agent]
+    choice = ", ".join(f"{name} ({agent.title})" for name, agent in HOOKED.items())
     problem = f"there is no agent {agent!r}" if agent else "no agent was named"
     raise InstallError(f"{problem}. It can be installed into: {choice}")
 
@@ -177,7 +177,7 @@ def with_hooks(text: str, groups: Mapping[str, Entry], own: OwnFile | None = Non
 
 def own_file(text: str) -> OwnFile | None:
     """Return how a file is written that is all ours; None for any other."""
-    files = (agent.settings.own for agent in PLATFORMS.values())
+    files = (agent.settings.own for agent in HOOKED.values())
     return next((own for own in files if own and text.startswith(own.mark)), None)
 
 
@@ -251,7 +251,7 @@ def is_ours(handler: Json) -> bool:
     The supervisor is not the client: its owner writes and removes its entries.
     """
     if not isinstance(handler, dict) or handler.get("type") != "command":
-        return any(platform.settings.owns(handler) for platform in PLATFORMS.values())
+        return any(platform.settings.owns(handler) for platform in HOOKED.values())
     command, args = handler.get("command"), handler.get("args")
     words = [command, *(args if isinstance(args, list) else [])]
     if any(isinstance(word, str) and "supervisor-hook" in word.split() for word in words):

@@ -113,6 +113,7 @@ class Beside(Flag):
     MESSAGE = auto()  # with any: a message to the agent's user
     SUPPRESS = auto()  # with any: the wish that the agent does not show what the hook says
     RULE = auto()  # with an allow: the owner's rule for such calls from now on
+    WORDLESS = auto()  # a denial goes without words: no model reads its reason
 
 
 @frozen

@@ -116,7 +116,8 @@ class Event:
 
     The named fields exist on every platform, empty if unsaid; `fields` is the whole input.
     `agent_id` is empty for the main agent. `tells`, from the agent's table of events: the most
-    telling fields in order. `machine` proved itself by its token; no hook can claim it.
+    telling fields in order. `machine` proved itself by its token; no hook can claim it. `proxied`
+    is the platform of the agent that a proxy of ours asks for, where that has one of its own.
     `trace` is the TRACEPARENT of the hook's environment, where that has its form.
     """
 
@@ -132,6 +133,12 @@ class Event:
     tells: Mapping[str, ShownField] = field(default_factory=dict, repr=False, compare=False)
     machine: str = ""
     trace: str = field(default="", compare=False)
+    proxied: str = ""
+
+    @property
+    def agent(self) -> str:
+        """The platform of the agent itself: its hooks and its proxy speak of the same sessions."""
+        return self.proxied or self.platform
 
     @property
     def session_key(self) -> tuple[str, str, str]:
@@ -139,12 +146,12 @@ class Event:
 
         So another machine's client cannot name a session of this machine.
         """
-        return self.platform, self.session, self.machine
+        return self.agent, self.session, self.machine
 
     @property
     def agent_key(self) -> tuple[str, str, str, str]:
         """The name of the agent within the session, with subagents told apart."""
-        return self.platform, self.session, self.machine, self.agent_id
+        return self.agent, self.session, self.machine, self.agent_id
 
     def text(self, key: str) -> str:
         """Return the field `key` if the agent sent it as text, else nothing."""

@@ -1,9 +1,11 @@
 """The agents, each a folder: bytes to model and model to bytes, without I/O.
 
 `interface.py` says what each agent's folder has; they do not know each other. One line of `AGENTS`
-registers an agent, and everything else finds it in `PLATFORMS`.
+registers an agent, and everything else finds it in `PLATFORMS`. What asks without hooks is there
+too, but has no settings to install hooks into: the agents that have are in `HOOKED`.
 """
 
+from collections import ChainMap
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
@@ -23,21 +25,27 @@ AGENTS: dict[str, str] = {
 }
 """Each agent by the name of its platform, and the package whose PLATFORM it is."""
 
+HOOKLESS: dict[str, str] = {"acp": f"{__name__}.acp"}
+"""What asks without hooks, likewise: a program of ours that stands before any agent."""
+
 
 class _Registry(Mapping[str, Platform]):
-    """The agents of AGENTS; a package is imported when its agent is first asked for."""
+    """The agents of a table of packages, each imported when its agent is first asked for."""
+
+    def __init__(self, packages: Mapping[str, str]) -> None:
+        self._packages = packages
 
     def __getitem__(self, name: str) -> Platform:
-        return _loaded(AGENTS[name])
+        return _loaded(self._packages[name])
 
     def __iter__(self) -> Iterator[str]:
-        return iter(AGENTS)
+        return iter(self._packages)
 
     def __len__(self) -> int:
-        return len(AGENTS)
+        return len(self._packages)
 
     def __contains__(self, name: object) -> bool:
-        return name in AGENTS
+        return name in self._packages
 
 
 @cache
@@ -46,4 +54,5 @@ def _loaded(package: str) -> Platform:
     return platform
 
 
-PLATFORMS: Mapping[str, Platform] = _Registry()
+HOOKED: Mapping[str, Platform] = _Registry(AGENTS)
+PLATFORMS: Mapping[str, Platform] = _Registry(ChainMap(HOOKLESS, AGENTS))

@@ -65,8 +65,8 @@ class Sends:
 class Platform:
     """One agent: its tables, and the functions that read and write its hook protocol.
 
-    `name` is for `--platform`, `program` starts the agent, and `package` has the parts that are
-    loaded on first use.
+    `name` is for `--platform`, `program` starts the agent (empty for any), and `package` has the
+    parts that are loaded on first use.
 
     `read` returns the event in a hook's standard input, or raises PayloadError. `held`: when an
     event waits for the operator under a stance. `asks`: whether the event itself asks a person, so

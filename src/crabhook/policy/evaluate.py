@@ -310,7 +310,7 @@ class Evaluation:
             return False
         if scope.agent_type and event.agent_type not in scope.agent_type:
             return False
-        if scope.platform and event.platform not in scope.platform:
+        if scope.platform and not {event.agent, event.platform} & {*scope.platform}:
             return False
         modes = [_MODES.get(mode, mode) for mode in scope.mode]
         if modes and _MODES.get(mode, mode) not in modes:

@@ -41,6 +41,8 @@ _EVERY, _OF_TOOLS = _EVENT["every"].split(), _EVENT["tools"].split()
 LABELS: dict[str, str] = _EVENT["labels"]
 ASKED, ANSWERED = "Elicitation", "ElicitationResult"
 """The events in which an MCP server asks, and in which its form was answered."""
+_FORMS = frozenset({ASKED, ANSWERED, "elicitation/create"})
+"""Those, and the event of an ACP agent, which may ask for a server that it does not name."""
 _SIDES = ("old_string", "new_string")
 _COPILOTS_SIDES = ("old_str", "new_str")
 _OPENCODES_SIDES = ("oldString", "newString")
@@ -120,7 +122,7 @@ def happening(event: Event) -> Body:
 
 def server_asks(event: Event) -> ServerAsks | None:
     """Return what an MCP server wants of a person; None if the event is of no server's request."""
-    if event.name not in (ASKED, ANSWERED):
+    if event.name not in _FORMS:
         return None
     url, action = event.text("url"), event.text("action") if event.name == ANSWERED else None
     is_link = event.text("mode") == "url" or bool(url)

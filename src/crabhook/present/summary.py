@@ -69,7 +69,7 @@ def called(event: Event, spell: Speller = safe) -> str:
 
 def agent_name(event: Event, spell: Speller = safe) -> str:
     """Return the name that the agent's makers gave it."""
-    return vocabulary().titles.get(event.platform) or brief(event.platform, spell)
+    return vocabulary().titles.get(event.agent) or brief(event.agent, spell)
 
 
 def agent_label(event: Event, spell: Speller = safe) -> str:

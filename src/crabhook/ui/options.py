@@ -125,7 +125,7 @@ class DeskOptions:
     elsewhere: bool = False  # the server goes on without the desk
     page: PageToOpen | None = None  # of the server that runs here
     # What `install` could still connect.
-    unhooked: tuple[str, ...] = field(default_factory=lambda: tuple(sorted(vocabulary().titles)))
+    unhooked: tuple[str, ...] = field(default_factory=lambda: tuple(sorted(vocabulary().hooked)))
 
     @property
     def arming(self) -> float:

@@ -194,6 +194,8 @@ class _BesideEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Beside.ValueTy
     """The wish that the agent does not show what the hook says."""
     BESIDE_RULE: _Beside.ValueType  # 9
     """A rule of the owner's."""
+    BESIDE_WORDLESS: _Beside.ValueType  # 10
+    """No words with a denial: no model reads its reason."""
 
 class Beside(_Beside, metaclass=_BesideEnumTypeWrapper):
     """Beside is what may go with a verdict."""
@@ -218,6 +220,8 @@ BESIDE_SUPPRESS: Beside.ValueType  # 8
 """The wish that the agent does not show what the hook says."""
 BESIDE_RULE: Beside.ValueType  # 9
 """A rule of the owner's."""
+BESIDE_WORDLESS: Beside.ValueType  # 10
+"""No words with a denial: no model reads its reason."""
 Global___Beside: _TypeAlias = Beside  # noqa: Y015
 
 class _Level:
@@ -1586,6 +1590,7 @@ class Event(_message.Message):
     TOOL_FIELD_NUMBER: _builtins.int
     FIELDS_JSON_FIELD_NUMBER: _builtins.int
     MACHINE_FIELD_NUMBER: _builtins.int
+    PROXIED_FIELD_NUMBER: _builtins.int
     platform: _builtins.bytes
     """The agent: claude, gemini, codex; empty for the desk's own news."""
     name: _builtins.bytes
@@ -1604,6 +1609,8 @@ class Event(_message.Message):
     """The whole input as one JSON object; absent where it is left out: GetCard has it."""
     machine: _builtins.bytes
     """The machine whose own token its hook showed; empty where none did."""
+    proxied: _builtins.bytes
+    """The platform of the agent that a proxy asks for; empty elsewhere."""
     @_builtins.property
     def tool(self) -> Global___ToolCall:
         """The call that it is about."""
@@ -1621,10 +1628,11 @@ class Event(_message.Message):
         tool: Global___ToolCall | None = ...,
         fields_json: _builtins.bytes | None = ...,
         machine: _builtins.bytes = ...,
+        proxied: _builtins.bytes = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_fields_json", b"_fields_json", "_tool", b"_tool", "fields_json", b"fields_json", "tool", b"tool"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_fields_json", b"_fields_json", "_tool", b"_tool", "agent_id", b"agent_id", "agent_type", b"agent_type", "cwd", b"cwd", "fields_json", b"fields_json", "machine", b"machine", "name", b"name", "permission_mode", b"permission_mode", "platform", b"platform", "session", b"session", "tool", b"tool"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_fields_json", b"_fields_json", "_tool", b"_tool", "agent_id", b"agent_id", "agent_type", b"agent_type", "cwd", b"cwd", "fields_json", b"fields_json", "machine", b"machine", "name", b"name", "permission_mode", b"permission_mode", "platform", b"platform", "proxied", b"proxied", "session", b"session", "tool", b"tool"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__fields_json: _TypeAlias = _typing.Literal["fields_json"]  # noqa: Y015
     _WhichOneofArgType__fields_json: _TypeAlias = _typing.Literal["_fields_json", b"_fields_json"]  # noqa: Y015

@@ -8,7 +8,7 @@ from crabhook.doctor.checks.installed import version_in
 from crabhook.install import program
 from crabhook.lint.configuration import protocols
 from crabhook.model.card import Stance
-from crabhook.platforms import PLATFORMS
+from crabhook.platforms import HOOKED
 from crabhook.platforms.installation import Installation
 from tests.support.requirements import pinned_version
 
@@ -24,26 +24,26 @@ PAGES = {
 """Each agent's page, and the agent's name there."""
 
 
-@pytest.mark.parametrize("name", PLATFORMS)
+@pytest.mark.parametrize("name", HOOKED)
 def test_the_known_versions_are_those_of_the_documents_and_of_the_tests(name: str) -> None:
-    newest = PLATFORMS[name].settings.versions[-1]
+    newest = HOOKED[name].settings.versions[-1]
     page, agent = PAGES[name]
     version = newest if name == "claude" else newest.removesuffix(".0")
     assert f"{agent} {version}" in page.read_text("utf-8")
     assert newest == pinned_version(name)
 
 
-@pytest.mark.parametrize("name", PLATFORMS)
+@pytest.mark.parametrize("name", HOOKED)
 def test_a_timeout_has_the_unit_that_the_linter_reads_it_in(name: str) -> None:
     protocol = protocols()[name]
-    assert protocol is PLATFORMS[name].protocol
-    assert PLATFORMS[name].decided <= set(protocol.events)
+    assert protocol is HOOKED[name].protocol
+    assert HOOKED[name].decided <= set(protocol.events)
 
 
-@pytest.mark.parametrize("name", PLATFORMS)
+@pytest.mark.parametrize("name", HOOKED)
 def test_what_this_version_writes_decides_where_the_row_says(name: str) -> None:
     gate = Installation(program.interpreter(), program.stub(), Stance.GATE)
-    assert PLATFORMS[name].decided <= set(PLATFORMS[name].settings.groups(gate))
+    assert HOOKED[name].decided <= set(HOOKED[name].settings.groups(gate))
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from crabhook.platforms import PLATFORMS
+from crabhook.platforms import HOOKED
 from crabhook.platforms.interface import ModelAnswer, Turn
 
 PATHS = {
@@ -74,10 +74,10 @@ class Script:
         return Turn(3, self._command)
 
 
-@pytest.mark.parametrize("agent", PLATFORMS)
+@pytest.mark.parametrize("agent", HOOKED)
 def test_a_command_is_a_call_of_the_agents_shell(agent: str) -> None:
     path, body = STREAMED[agent]
-    answer = PLATFORMS[agent].scripted_session.answer(
+    answer = HOOKED[agent].scripted_session.answer(
         path, {**MANY[agent], **body}, Script("touch it")
     )
     assert isinstance(answer, ModelAnswer)
@@ -87,33 +87,33 @@ def test_a_command_is_a_call_of_the_agents_shell(agent: str) -> None:
     assert answer.text.endswith("\n\n")
 
 
-@pytest.mark.parametrize("agent", PLATFORMS)
+@pytest.mark.parametrize("agent", HOOKED)
 def test_with_nothing_more_to_do_it_is_done(agent: str) -> None:
-    answer = PLATFORMS[agent].scripted_session.answer(PATHS[agent], MANY[agent], Script())
+    answer = HOOKED[agent].scripted_session.answer(PATHS[agent], MANY[agent], Script())
     assert answer is not None
     assert '"Done."' in answer.text
 
 
-@pytest.mark.parametrize("agent", PLATFORMS)
+@pytest.mark.parametrize("agent", HOOKED)
 def test_it_hears_what_its_calls_came_to(agent: str) -> None:
     script = Script()
-    PLATFORMS[agent].scripted_session.answer(PATHS[agent], {**MANY[agent], **TOLD[agent]}, script)
+    HOOKED[agent].scripted_session.answer(PATHS[agent], {**MANY[agent], **TOLD[agent]}, script)
     assert script.heard is not None
     (heard,) = script.heard
     assert "why" in heard
 
 
-@pytest.mark.parametrize("agent", PLATFORMS)
+@pytest.mark.parametrize("agent", HOOKED)
 def test_a_side_request_is_no_turn(agent: str) -> None:
     script = Script("touch it")
-    answer = PLATFORMS[agent].scripted_session.answer(PATHS[agent], {}, script)
+    answer = HOOKED[agent].scripted_session.answer(PATHS[agent], {}, script)
     assert answer is not None
     assert ('"Done."' in answer.text, script.heard) == (True, None)
 
 
-@pytest.mark.parametrize("agent", PLATFORMS)
+@pytest.mark.parametrize("agent", HOOKED)
 def test_another_path_is_not_known(agent: str) -> None:
-    assert PLATFORMS[agent].scripted_session.answer("/v2/else", {}, Script()) is None
+    assert HOOKED[agent].scripted_session.answer("/v2/else", {}, Script()) is None
 
 
 @pytest.mark.parametrize(
@@ -121,6 +121,6 @@ def test_another_path_is_not_known(agent: str) -> None:
     [("claude", "/v1/messages/count_tokens"), ("gemini", "/v1beta/models/m:countTokens")],
 )
 def test_tokens_are_counted_on_request(agent: str, path: str) -> None:
-    answer = PLATFORMS[agent].scripted_session.answer(path, {}, Script())
+    answer = HOOKED[agent].scripted_session.answer(path, {}, Script())
     assert answer is not None
     assert 1 in json.loads(answer.text).values()

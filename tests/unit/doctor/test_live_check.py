@@ -9,7 +9,7 @@ import pytest
 from crabhook.doctor import live_check
 from crabhook.doctor.finding import Finding, Status
 from crabhook.doctor.live_check import prove
-from crabhook.platforms import PLATFORMS
+from crabhook.platforms import HOOKED
 from crabhook.platforms.interface import ScriptedSession
 from tests.support.examples import share
 from tests.unit.doctor.home import Home, contents
@@ -30,7 +30,7 @@ def proven(home: Home, manner: str) -> Finding:
 
 
 def test_every_agent_can_be_proven() -> None:
-    assert all(isinstance(agent.scripted_session, ScriptedSession) for agent in PLATFORMS.values())
+    assert all(isinstance(agent.scripted_session, ScriptedSession) for agent in HOOKED.values())
 
 
 def test_an_agent_that_heeds_its_hooks_is_proven_to(home: Home) -> None:

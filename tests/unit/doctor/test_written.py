@@ -10,7 +10,7 @@ from crabhook.doctor.facts import InspectedSettings, read
 from crabhook.install import program
 from crabhook.install.entries import with_hooks
 from crabhook.model.card import Stance
-from crabhook.platforms import PLATFORMS
+from crabhook.platforms import HOOKED
 from crabhook.platforms.installation import Installation, SettingsScope
 from crabhook.platforms.sending import USUAL_URL, endpoint
 from crabhook.server.address import default_address
@@ -34,13 +34,13 @@ HOWS = {
 
 def as_installed(agent: str, how: Installation | None = None) -> str:
     """The text of settings with this installation in it."""
-    settings = PLATFORMS[agent].settings
+    settings = HOOKED[agent].settings
     return with_hooks("", settings.groups(how or made(stance=Stance.GATE)), settings.own)
 
 
 def sent(agent: str, how: Installation) -> Installation:
     """The same of an agent whose hooks are a file that is all ours, and are sent."""
-    if PLATFORMS[agent].settings.own is None:
+    if HOOKED[agent].settings.own is None:
         return how
     url, closed = endpoint(USUAL_URL, agent), how.fail_closed or how.stance is Stance.GATE
     elsewhere = {"server": str(default_address()), "tls_ca": None}
@@ -57,7 +57,7 @@ def found_in(home: Home, text: str) -> InspectedSettings:
     [
         pytest.param(agent, how, id=f"{agent}, {name}")
         for name, how in HOWS.items()
-        for agent, row in PLATFORMS.items()
+        for agent, row in HOOKED.items()
         if how.stance in row.settings.stances
     ],
 )
@@ -67,8 +67,8 @@ def test_what_was_installed_is_read_back_and_nothing_differs(
     how = sent(agent, how)
     text = as_installed(agent, how)
     settings = found_in(home, text)
-    assert installation(PLATFORMS[agent], settings.ours) == how
-    assert differences(text, settings.ours, PLATFORMS[agent].settings.groups(how)) == {}
+    assert installation(HOOKED[agent], settings.ours) == how
+    assert differences(text, settings.ours, HOOKED[agent].settings.groups(how)) == {}
 
 
 def test_each_difference_is_told_by_its_event(home: Home) -> None:
@@ -80,7 +80,7 @@ def test_each_difference_is_told_by_its_event(home: Home) -> None:
     hooks["Notification"] *= 2
     text = json.dumps(document)
     ours = found_in(home, text).ours
-    wanted = PLATFORMS["claude"].settings.groups(made(stance=Stance.GATE))
+    wanted = HOOKED["claude"].settings.groups(made(stance=Stance.GATE))
     assert differences(text, ours, wanted) == {
         "Stop": "is missing",
         "WorktreeCreate": "is not hooked any more",
@@ -93,7 +93,7 @@ def test_what_others_have_there_is_no_difference(home: Home) -> None:
     document = json.loads(as_installed("claude"))
     document["hooks"]["Stop"].append({"hooks": [{"type": "command", "command": "notify-send"}]})
     text = json.dumps({"model": "opus", **document})
-    wanted = PLATFORMS["claude"].settings.groups(made(stance=Stance.GATE))
+    wanted = HOOKED["claude"].settings.groups(made(stance=Stance.GATE))
     assert differences(text, found_in(home, text).ours, wanted) == {}
 
 
@@ -103,13 +103,13 @@ def test_entries_of_before_get_a_server_and_a_day_where_nobody_chose(
 ) -> None:
     handler = {"type": "command", "command": f"crabhook --companion --wait {wait}"}
     ours = found_in(home, json.dumps({"hooks": {"Stop": [{"hooks": [handler]}]}})).ours
-    how = installation(PLATFORMS["claude"], ours)
+    how = installation(HOOKED["claude"], ours)
     assert (how.server, how.wait) == (str(default_address()), becomes)
 
 
 def test_entries_by_the_command_are_as_its_defaults_say(home: Home) -> None:
     handler = {"type": "command", "command": "crabhook --companion"}
     ours = found_in(home, json.dumps({"hooks": {"Stop": [{"hooks": [handler]}]}})).ours
-    assert installation(PLATFORMS["claude"], ours) == made(
+    assert installation(HOOKED["claude"], ours) == made(
         stance=Stance.COMPANION, server=str(default_address())
     )

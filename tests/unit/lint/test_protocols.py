@@ -9,7 +9,7 @@ import pytest
 
 from crabhook.data_files import tables
 from crabhook.lint.configuration import protocols
-from crabhook.platforms import PLATFORMS
+from crabhook.platforms import HOOKED
 from crabhook.platforms.claude.events import EVENTS
 from crabhook.platforms.event_table import ANY, NOTHING, EventTable, Protocol, read_protocol
 from tests.unit.lint.corpus import CORPUS
@@ -18,7 +18,7 @@ SAMPLES = CORPUS.parent
 
 
 def test_claude_codes_events_are_those_of_the_platform() -> None:
-    assert list(PLATFORMS["claude"].protocol.events) == list(EVENTS)
+    assert list(HOOKED["claude"].protocol.events) == list(EVENTS)
 
 
 @pytest.mark.parametrize("protocol", protocols().values(), ids=list(protocols()))
@@ -26,7 +26,7 @@ def test_every_event_and_tool_that_an_agent_was_seen_to_send_is_known(protocol: 
     agent = next(one for one in protocols().values() if one is protocol)
     seen = 0
     for path in sorted((SAMPLES / agent.name).glob("*.json")):
-        event = PLATFORMS[agent.name].read(path.read_bytes())
+        event = HOOKED[agent.name].read(path.read_bytes())
         tool = event.tool.name if event.tool else ""
         of_a_server = tool.startswith("mcp_") or tool == "echo-echo"
         assert event.name in agent.events
@@ -45,9 +45,9 @@ def test_other_agents_names_are_none_of_its_own_and_lead_to_one(protocol: object
 
 def test_tool_events_match_tools_and_turn_events_match_nothing() -> None:
     for agent, event in (("claude", "PreToolUse"), ("gemini", "BeforeTool")):
-        assert PLATFORMS[agent].protocol.events[event].matcher == ANY
-    assert PLATFORMS["claude"].protocol.events["Stop"].matcher == NOTHING
-    assert PLATFORMS["codex"].protocol.events["Stop"].matcher == NOTHING
+        assert HOOKED[agent].protocol.events[event].matcher == ANY
+    assert HOOKED["claude"].protocol.events["Stop"].matcher == NOTHING
+    assert HOOKED["codex"].protocol.events["Stop"].matcher == NOTHING
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_tool_events_match_tools_and_turn_events_match_nothing() -> None:
 def test_exit_code_2_does_nothing_on_the_events_on_which_the_protocol_says_so(
     event: str, silent: bool
 ) -> None:
-    assert PLATFORMS["claude"].protocol.events[event].silent is silent
+    assert HOOKED["claude"].protocol.events[event].silent is silent
 
 
 @pytest.mark.parametrize("protocol", protocols().values(), ids=list(protocols()))
@@ -98,8 +98,8 @@ def test_a_protocol_with_a_key_that_does_not_exist_or_without_one_that_it_needs_
             read_protocol("x", "X", EventTable[Enum](), wrong)
 
 
-@pytest.mark.parametrize("agent", PLATFORMS)
+@pytest.mark.parametrize("agent", HOOKED)
 def test_a_protocol_tells_of_no_event_that_its_agent_has_not(agent: str) -> None:
-    platform = PLATFORMS[agent]
+    platform = HOOKED[agent]
     told = tables(str(import_module(platform.package).__file__), "protocol")
     assert set(told["events"]) <= {*platform.events, *told.get("spellings", ())}

@@ -169,7 +169,7 @@ async def decide(wish: Wish, number: int, here: Attached) -> CardResult:
     card = looked_at(wish, number, here)
     if isinstance(card, CardResult):
         return card
-    if wish.act.field is Field.REASON and not wish.rest:
+    if wish.act.field_at(card.choices) is Field.REASON and not wish.rest:
         raise LineError(f"#{card.number}: a denial has a reason", "--reason TEXT")
     decision = line_decision(wish.act, card, wish.rest).decision
     if wish.act.field is Field.INPUT:

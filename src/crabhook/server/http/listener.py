@@ -18,7 +18,7 @@ from crabhook.datatypes import frozen
 from crabhook.model.card import Origin, Stance, number_of
 from crabhook.model.decision import Reply
 from crabhook.model.errors import PayloadError
-from crabhook.platforms import PLATFORMS
+from crabhook.platforms import HOOKED
 from crabhook.platforms.sending import STANCE, WAIT, path_of
 from crabhook.server.address import (
     MAX_REQUEST,
@@ -221,7 +221,7 @@ async def open_http(
             path_of(name): Route(
                 "POST", HookRoute(intake, connections, name, agent.sends.body).answer
             )
-            for name, agent in PLATFORMS.items()
+            for name, agent in HOOKED.items()
             if agent.sends
         },
         "/healthz": Route("GET", healthz(health or Health(runner)), token=False),

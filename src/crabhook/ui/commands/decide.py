@@ -18,7 +18,6 @@ from crabhook.model.card import Card, State
 from crabhook.model.decision import (
     MODES,
     PLACES,
-    Beside,
     Decision,
     set_mode,
 )
@@ -144,9 +143,7 @@ def _usage(act: Act, card: Card) -> str:
         return f"{number} {word.name} {example(read_questions(tool.input))}"
     if act.field is Field.CONTENT:
         return f"{number} {accepting(read_fields(card.event.fields))}"
-    if act.field is Field.RULE or (
-        act.field is Field.NOTE and Beside.NOTE not in card.choices.beside
-    ):
+    if act.field is Field.RULE or act.field_at(card.choices) is not act.field:
         return f"{number} {word.name}"
     return word.usage(number)
 
@@ -267,6 +264,9 @@ _READERS: Mapping[Field, Callable[[Card, str], _Typed]] = {
 
 def line_decision(act: Act, card: Card, rest: str) -> LineDecision:
     """Return the decision of an act, with what is typed behind its word; raises LineError."""
+    if not rest and act.field_at(card.choices) is Field.REASON:
+        word = Word(act)
+        raise LineError(f'"{word.name}" needs something after it', word.usage(card.number))
     read = _READERS.get(act.field)
     typed = _Typed(rest) if read is None else read(card, rest)
     decision = act.decision(typed.value, card.choices)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 
 from crabhook.datatypes import frozen
-from crabhook.desk.acts import Reach
+from crabhook.desk.acts import Field, Reach
 from crabhook.desk.replica import Replica
 from crabhook.model.card import Card
 from crabhook.present.safe import EXCERPT, excerpt
@@ -262,7 +262,7 @@ def parse(line: str, words: Mapping[str, Word] = WORDS) -> LineCommand | None:
     if rest and not word.act.takes:
         wrong = f'nothing follows "{word.name}": "{excerpt(rest)}"'
         raise LineError(wrong, word.usage(target.number))
-    if word.needs and not rest:
+    if word.needs and not rest and word.act.field is not Field.REASON:  # which a card may not take
         raise LineError(f'"{word.name}" needs something after it', word.usage(target.number))
     return LineCommand(word, target, rest)
 

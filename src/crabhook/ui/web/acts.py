@@ -39,7 +39,7 @@ from crabhook.desk.replica import Replica
 from crabhook.desk.updates import Offer
 from crabhook.model.actor import OrderKind
 from crabhook.model.card import Card
-from crabhook.model.decision import MODES, PLACES, Beside, Decision, Verdict, set_mode
+from crabhook.model.decision import MODES, PLACES, Decision, Verdict, set_mode
 from crabhook.model.elicitation import FormField, read_fields
 from crabhook.model.errors import CrabhookError, DecisionError, QuestionError
 from crabhook.model.jsontext import Value, compact
@@ -168,9 +168,7 @@ def _field(act: Act, asked: Asked, keys: Sequence[ActKey]) -> Field:
     """
     if not act.fits(asked) and all(key.bare for key in keys):
         return Field.NOTHING
-    if act.field is Field.NOTE and Beside.NOTE not in asked.choices.beside:
-        return Field.NOTHING
-    return act.field
+    return act.field_at(asked.choices)
 
 
 def _guard(act: Act, asked: Asked, keys: Sequence[ActKey]) -> Guard:

@@ -174,7 +174,7 @@ async def test_an_older_server_that_does_not_know_the_agent_is_a_fault(
         (finding,) = await asyncio.to_thread(lambda: tuple(answers(home.case("codex"))))
     assert (
         finding.status,
-        "knows claude, copilot, gemini, opencode, qwen alone" in finding.what,
+        "knows acp, claude, copilot, gemini, opencode, qwen alone" in finding.what,
     ) == (
         Status.FAULT,
         True,

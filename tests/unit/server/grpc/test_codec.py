@@ -16,7 +16,7 @@ from crabhook.model.decision import SILENCE, Decision, Reply, Verdict
 from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value, compact
-from crabhook.platforms import PLATFORMS as AGENTS
+from crabhook.platforms import HOOKED as AGENTS
 from crabhook.platforms.claude.write import LARGEST_ECHO
 from crabhook.platforms.interface import Platform
 from crabhook.server.address import MAX_REPLY, MAX_REQUEST

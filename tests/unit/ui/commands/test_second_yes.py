@@ -34,6 +34,7 @@ EDITS = {
     "qwen": "edit",
     "copilot": "Edit",
     "opencode": "edit",
+    "acp": "Edit",
 }
 NO_DESK = cast("Replica", None)  # of an unchanged call nobody is asked
 

@@ -87,7 +87,12 @@ _LINES: Mapping[str, tuple[Purpose, str]] = {
 
 
 def by_line(act: Act, card: Card, desk: Replica) -> Effects:
-    """Ask for the words of an act, and decide the card by it; a denial may have none."""
+    """Ask for the words of an act, and decide the card by it; a denial may have none.
+
+    Where no model reads a denial's reason, none is asked for.
+    """
+    if act.field_at(card.choices) is Field.NOTHING:
+        return (Give(act.decision(NO_REASON, card.choices)),)
     purpose, needs = _LINES.get(act.id, (ForAct(act.name), f"type the {act.field}"))
 
     def then(text: str) -> Effects:
