@@ -10,10 +10,10 @@ from crabhook.doctor.examination import cases
 from crabhook.doctor.facts import DoctorTask
 from crabhook.doctor.finding import OK, Finding, as_value, make_finding, summary
 from crabhook.doctor.proving import exit_code, prove
-from crabhook.platforms import PLATFORMS
+from crabhook.platforms import HOOKED
 from crabhook.ui.console import say, say_json
 
-add_arguments = declaring("prove", {"agents": tuple(PLATFORMS), "named": ", ".join(PLATFORMS)})
+add_arguments = declaring("prove", {"agents": tuple(HOOKED), "named": ", ".join(HOOKED)})
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -27,7 +27,7 @@ def run(arguments: argparse.Namespace) -> int:
     proving = (finding for case in every for finding in prove(case))
     findings: list[Finding] = list(shown(proving, as_json=arguments.json))
     if not every:
-        names = ", ".join(PLATFORMS)
+        names = ", ".join(HOOKED)
         findings += shown(
             [make_finding("hook.installed", "nobody", names=names)], as_json=arguments.json
         )
