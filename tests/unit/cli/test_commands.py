@@ -107,4 +107,4 @@ def test_help_of_a_command_is_that_commands_help(capsys: pytest.CaptureFixture[s
 
 def test_every_registered_agent_is_named_where_a_hook_is_told_whose_it_is() -> None:
     _, told = HOOK_OPTIONS["--platform NAME"]
-    assert f"whose hook it is: {', '.join(HOOKED)} (claude)" == told
+    assert f"whose hook it is: {' '.join(HOOKED)} (claude)" == told
