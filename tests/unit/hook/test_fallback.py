@@ -13,7 +13,7 @@ from crabhook.hook import Options, Unanswered, fallback
 from crabhook.hook.fallback import KINDS, event_name, fall_back
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Event
-from crabhook.platforms import PLATFORMS
+from crabhook.platforms import HOOKED, PLATFORMS
 from crabhook.platforms.installation import Transport
 from tests.support.rows import every_row
 from tests.unit.hook.peers import run_hook
@@ -45,7 +45,7 @@ def event(name: str) -> bytes:
 
 def test_each_agent_that_starts_the_hook_has_words_in_its_table() -> None:
     starting = {
-        name for name, one in PLATFORMS.items() if Transport.COMMAND in one.settings.transports
+        name for name, one in HOOKED.items() if Transport.COMMAND in one.settings.transports
     }
     assert set(fallback._WORDS) == starting
 

@@ -18,7 +18,7 @@ from tests.support.rows import every_row
 
 def card_of(payload: dict[str, Any]) -> Card:
     desk = PlayedDesk()
-    if payload["hook_event_name"] in desk.holdable():
+    if payload.get("hook_event_name") in desk.holdable():
         desk.order(Order(OrderKind.HOLD, name=payload["hook_event_name"]))
     desk.ask(payload)
     return desk.waiting()[0]

@@ -17,7 +17,7 @@ PLAN = {**sample("PreToolUse-ExitPlanMode"), "tool_input": {"plan": "# A"}}
 
 def words(payload: dict[str, Any]) -> list[str]:
     desk = PlayedDesk()
-    if payload["hook_event_name"] in desk.holdable():
+    if payload.get("hook_event_name") in desk.holdable():
         desk.order(Order(OrderKind.HOLD, name=payload["hook_event_name"]))
     desk.ask(payload)
     usages = fitting(desk.waiting()[0])

@@ -28,12 +28,19 @@ if TYPE_CHECKING:
     from _pytest.mark import ParameterSet
 
 FOLDER = Path(__file__).parents[3] / "samples"
-SAMPLES = sorted(sample for name in PLATFORMS for sample in (FOLDER / name).glob("*.json"))
+NAMED = ("hook_event_name", "hookName")  # what an input that is sent wrong is known by
+SAMPLES = sorted(
+    sample
+    for name in PLATFORMS
+    for sample in (FOLDER / name).glob("*.json")
+    if any(key in json.loads(sample.read_text()) for key in NAMED)
+)
 SIZES = [(80, 24), (200, 60)]
 NEVER = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 HOSTILE = "\x1b]52;c;QUFB\x07\x1b[2J\u202eevil\u2066\u200b\x9b31m\r\x00\x7f\U000e0041"
 WIDE = "日本語の長い文 שלום עולם مرحبا "
-KEPT = {"hook_event_name", "tool_name", "session_id"}  # what makes the card the kind it is
+# What makes the card the kind it is; some inputs of Copilot have the other spelling.
+KEPT = {"hook_event_name", "tool_name", "session_id", "hookName", "toolName", "sessionId"}
 WRONG: list[Any] = [7, None, True, [], {}, [["x"]], {"x": {"y": 1}}, -0.5, "", [None, 1, "x"]]
 
 
@@ -54,8 +61,9 @@ def wrong(value: Any, turn: int = 0) -> Any:
 
 def wrong_inside(value: Any) -> Any:
     """Return a call whose input's fields are all of another type."""
-    given = value.get("tool_input")
-    return {**value, "tool_input": wrong(given, 3)} if isinstance(given, dict) else wrong(value, 5)
+    key = "toolInput" if "toolInput" in value else "tool_input"
+    given = value.get(key)
+    return {**value, key: wrong(given, 3)} if isinstance(given, dict) else wrong(value, 5)
 
 
 VARIANTS: dict[str, Callable[[Any], Any]] = {
@@ -78,7 +86,8 @@ def holding(columns: int, rows: int, **options: Any) -> Sitting:
 def asked(sitting: Sitting, sample: Path, change: Callable[[Any], Any], session: str) -> bool:
     """Let a recorded input, changed, arrive in a session of its own."""
     before = len(sitting.desk.waiting())
-    payload = {**change(json.loads(sample.read_text())), "session_id": session}
+    payload = change(json.loads(sample.read_text()))
+    payload["sessionId" if "sessionId" in payload else "session_id"] = session
     sitting.desk.ask(payload, platform=sample.parent.name)
     return len(sitting.desk.waiting()) > before
 

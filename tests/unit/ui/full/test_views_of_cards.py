@@ -156,7 +156,8 @@ def test_every_text_of_every_real_event_is_shown(path: Path) -> None:
     everything = everything_page(card_document(sitting.card))
     text = "".join(rows(everything, Sheet(2000, safe), most=1000)).replace("**", "")
     labels = {"query", "pattern", "url", "plan_filename", "dir_path"}
-    shown_elsewhere = labels | {event["hook_event_name"], event.get("tool_name")}
+    names = ("hook_event_name", "tool_name", "hookName", "toolName")
+    shown_elsewhere = labels | {event.get(name, "") for name in names}
     missing = [
         one
         for one in texts_in(event) - shown_elsewhere

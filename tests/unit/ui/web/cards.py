@@ -61,7 +61,7 @@ def desk_of(kind: str, **options: Any) -> tuple[PlayedDesk, Card]:
 def desk_with(payload: Mapping[str, Any], **options: Any) -> tuple[PlayedDesk, Card]:
     """Return a desk with the card of an event, and the card."""
     desk = PlayedDesk(**options)
-    if payload["hook_event_name"] in desk.replica.holdable():
+    if payload.get("hook_event_name") in desk.replica.holdable():
         desk.order(Order(OrderKind.HOLD, payload["hook_event_name"]))
     name = desk.ask(payload)
     (card,) = [card for card in desk.waiting() if card.requests[0].id == name]

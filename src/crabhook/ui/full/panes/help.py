@@ -183,6 +183,9 @@ def offer_lines(line: InputLine, height: int, columns: int, spell: Speller) -> l
 # A desk where nobody waits.
 
 
+_NAMED = 3  # agents; more would not fit a small terminal
+
+
 def empty_lines(screen: Screen, columns: int, height: int) -> list[Line]:
     """Return the page for an empty queue: how to begin, what happened today, and the web page."""
     unhooked = screen.options.unhooked
@@ -192,8 +195,10 @@ def empty_lines(screen: Screen, columns: int, height: int) -> list[Line]:
         facts.append(("connected", connected, "  a session that starts now asks here"))
     if unhooked:
         what = "connect another" if connected else "connect an agent"
-        others = f"  (or {', '.join(unhooked[1:])})" if len(unhooked) > 1 else ""
-        facts.append((what, f"crabhook install {unhooked[0]}", others))
+        others, rest = unhooked[1:_NAMED], len(unhooked) - _NAMED
+        more = f" and {rest} more" if rest > 0 else ""
+        named = f"  (or {', '.join(others)}{more})" if others else ""
+        facts.append((what, f"crabhook install {unhooked[0]}", named))
     facts.append(("try it", "crabhook demo", "  an agent that is a script"))
     facts.append(("today", "", screen.desk.house().today or "nothing was decided yet"))
     rows: list[Line] = [[], [("dim", "   Nothing needs you")], []]

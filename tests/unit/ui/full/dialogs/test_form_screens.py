@@ -87,7 +87,7 @@ EMPTY = """\
 
    Nothing needs you
 
-   connect an agent  crabhook install claude  (or codex, copilot, gemini, opencode, qwen)
+   connect an agent  crabhook install claude  (or codex, copilot and 3 more)
    try it            crabhook demo  an agent that is a script
    today             nothing was decided yet"""
 

@@ -94,8 +94,11 @@ def test_every_text_of_a_real_event_is_shown(path: Path) -> None:
     sitting = Sitting()
     sitting.desk.ask(event, platform=path.parent.name)
     text = "\n".join(shown(sitting, Sheet(500, safe)))
-    named = {event["hook_event_name"], event["tool_name"], "hook_event_name", "tool_name"}
-    labelled = {"tool_input", "command", "description", "file_path", "content", "plan"}
+    named = {event.get("hook_event_name", ""), event.get("tool_name", "")}
+    named |= {event.get("hookName", ""), event.get("toolName", ""), "hook_event_name", "tool_name"}
+    named |= {"hookName", "toolName", "toolInput", "sessionId", "permissionSuggestions"}
+    labelled = {*event.get("tool_input", {}), *event.get("toolInput", {})}
+    labelled |= {"tool_input", "command", "description", "file_path", "content", "plan"}
     labelled |= {"old_string", "new_string", "query", "pattern", "url", "plan_filename", "dir_path"}
     lines = [line for one in strings_in(event) - named - labelled for line in one.split("\n")]
     assert not [line for line in lines if safe(line) not in text]
