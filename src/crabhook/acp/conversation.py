@@ -76,7 +76,7 @@ class Pass:
 
 @frozen
 class AskDesk:
-    """AskDesk the desk; then the line goes on, if the desk has not answered at once."""
+    """Ask the desk. Then the line goes on, if the desk has not answered at once."""
 
     race: Race
 

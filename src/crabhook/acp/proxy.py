@@ -180,7 +180,7 @@ class _Proxy:
                 self._do(step)
 
     async def _answered_at_once(self, race: Race) -> bool:
-        """AskDesk the desk; return whether it has answered before the editor needs to be asked."""
+        """Ask the desk; return whether it has answered before the editor needs to be asked."""
         settled = self._settled[race] = asyncio.Event()
         self._errands.ask(lambda: self._begin(race))
         try:
