@@ -198,7 +198,7 @@ def test_verifying_says_what_it_leaves_open(run: Read, tmp_path: Path) -> None:
     third = json.loads(run("export")[1].splitlines()[2])
     older.write_text(json.dumps({"seq": 3, "hash": third["hash"]}))
     assert "elsewhere" not in run("verify", "--head", str(newest))[1]
-    assert "nobody wrote records 4 to 5 anew" in run("verify", "--head", str(older))[1]
+    assert "nobody wrote records 4 to 5 again" in run("verify", "--head", str(older))[1]
     told = json.loads(run("verify", "--json", "--head", str(older))[1])
     assert (told["elsewhere"], len(told["left_open"])) == (3, 1)
 

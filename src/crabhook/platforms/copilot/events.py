@@ -75,7 +75,10 @@ EVENTS = EventTable[Way]({
     ),
     "Stop": EventRow(  # of subagents, too
         _ASKED, _STOP, closes=_AGENT_OVER, outcome="the agent's turn ended",
-        tells={"stop_reason": ShownField("why"), "stop_hook_active": common.STOP_ACTIVE},
+        tells={
+            "stop_reason": ShownField("why", short="why"),
+            "stop_hook_active": common.STOP_ACTIVE,
+        },
     ),
     "Notification": EventRow(hook=_SOON),
     "ErrorOccurred": EventRow(
