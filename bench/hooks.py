@@ -33,7 +33,7 @@ from bench.inputs import DECIDED_EVENT, OBSERVED_EVENT, new_call, sized
 from bench.process import BenchError, Run, run_whole
 from crabhook.install.program import compile_hook
 from crabhook.model.card import Stance
-from crabhook.platforms.claude.write import PATH
+from crabhook.platforms.sending import path_of
 
 ROUNDS = sized(40, 2)
 WARMING = sized(2, 1)  # rounds that find caches cold and modules not compiled: not counted
@@ -164,7 +164,7 @@ def _instead(server: AllowingServer) -> Mapping[str, tuple[str, Callable[[str], 
     headers.write_text(
         f"Authorization: {server.authorization}\nContent-Type: application/json\n", encoding="ascii"
     )
-    url = f"http://127.0.0.1:{server.http_port}{PATH}"
+    url = f"http://127.0.0.1:{server.http_port}{path_of('claude')}"
     curl = f"curl -q -sf --noproxy '*' --data-binary @- -H @{headers} {url}"
     return {
         GRPCIO: (
@@ -201,7 +201,7 @@ def _post(connection: HTTPConnection, headers: Mapping[str, str], _: Mapping[str
     for _number in range(POSTS):
         event = new_call(DECIDED_EVENT)
         started = perf_counter()
-        connection.request("POST", PATH, event, headers)
+        connection.request("POST", path_of("claude"), event, headers)
         body = connection.getresponse().read()
         each.append(perf_counter() - started)
         if decision_in(body) != "allow":

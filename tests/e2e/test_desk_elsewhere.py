@@ -153,7 +153,8 @@ def test_the_agent_is_answered_from_a_desk_at_another_address(
         terminal.wait_for("I begin.")
         assert "plan mode on" not in terminal.screen()
         planning.close()
-    decided = [json.loads(line) for line in elsewhere.at_server("log", "--json").splitlines()]
+    ends = [json.loads(line) for line in elsewhere.at_server("log", "--json").splitlines()]
+    decided = [end for end in ends if end["kind"] == "decided"]
     by = [one["body"]["actor"] for one in decided]
     assert {(one["name"], one["desk"], one["address"]) for one in by} == {
         (ANN, "laptop", elsewhere.machines.address[ANN])

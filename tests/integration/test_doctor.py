@@ -81,7 +81,8 @@ def test_to_be_examined_leaves_nothing_in_the_record(shared: Service) -> None:
     crabhook(shared, "install", "claude")
     findings(shared, "claude")
     exported = shared.audit("export")
-    assert {json.loads(line)["kind"] for line in exported.splitlines()} == {"document"}  # its rules
+    kinds = {json.loads(line)["kind"] for line in exported.splitlines()}
+    assert kinds == {"document", "rules-changed"}, "its rules"
     assert "Notification" not in exported
     assert "crabhook-doctor" not in exported
 

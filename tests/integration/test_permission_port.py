@@ -64,7 +64,7 @@ async def test_every_recorded_input_goes_through(name: str, address: list[Addres
             decision = Decision(Verdict.PASS)
             if platform.held(event, Stance.GATE) in (Held.ALWAYS, Held.AT_THE_GATE):
                 (card,) = await port.waiting()
-                assert card.event.fields == json.loads(sample.read_bytes())
+                assert card.event.fields == event.fields
                 form = Verdict.DECLINE in card.choices.verdicts
                 decision = Decision(Verdict.DECLINE if form else Verdict.DENY, reason="no")
                 decide(port.runner, card.number, decision)
@@ -74,9 +74,8 @@ async def test_every_recorded_input_goes_through(name: str, address: list[Addres
                 platform.write(event, decision).stdout,
                 0,
             )
-            assert (decision.verdict in printed.stdout.decode()) == (
-                decision != Decision(Verdict.PASS)
-            )
+            says_nothing = printed.stdout.strip() in (b"", b"{}")
+            assert says_nothing == (decision == Decision(Verdict.PASS))
     assert waited >= 4
 
 
@@ -279,7 +278,7 @@ async def test_an_answer_too_long_to_send_is_a_status_and_comes_in_one_copy(
         coming = asyncio.ensure_future(ask(channel, asked))
         (card,) = await port.waiting()
         decide(port.runner, card.number, Decision(Verdict.ALLOW))
-        with pytest.raises(grpc.aio.AioRpcError, match="one copy") as refused:
+        with pytest.raises(grpc.aio.AioRpcError, match="comes once") as refused:
             await coming
         assert refused.value.code() is grpc.StatusCode.OUT_OF_RANGE
         asked.answer_form = pb.ANSWER_FORM_REPLY

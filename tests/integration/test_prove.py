@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from crabhook.platforms import PLATFORMS
+from crabhook.platforms import HOOKED
 from crabhook.platforms.installation import Transport
 from tests.support.plain_desk import CRABHOOK, PlainDesk
 
@@ -59,17 +59,15 @@ def proved(home: Path, agent: str) -> tuple[int, dict[str, list[dict[str, Any]]]
 
 
 def settings_of(home: Path, agent: str) -> Path:
-    platform = PLATFORMS[agent]
+    platform = HOOKED[agent]
     scope = platform.settings.scopes[0]
     return platform.settings.path(scope, home / "project", {"HOME": str(home)})
 
 
 STARTED = [
-    name
-    for name, platform in PLATFORMS.items()
-    if Transport.COMMAND in platform.settings.transports
+    name for name, platform in HOOKED.items() if Transport.COMMAND in platform.settings.transports
 ]
-SENDS = [name for name, platform in PLATFORMS.items() if platform.sends is not None]
+SENDS = [name for name, platform in HOOKED.items() if platform.sends is not None]
 
 
 @pytest.mark.parametrize("agent", STARTED)
@@ -81,8 +79,8 @@ def test_each_hook_that_decides_denies_the_marked_call_and_nobody_hears_of_it(
     install(home, agent, desk.address)
     code, findings = proved(home, agent)
     proofs = findings["prove.denial"]
-    assert [proof["status"] for proof in proofs] == ["ok"] * len(PLATFORMS[agent].decided)
-    assert {proof["what"].partition(":")[0] for proof in proofs} == PLATFORMS[agent].decided
+    assert [proof["status"] for proof in proofs] == ["ok"] * len(HOOKED[agent].decided)
+    assert {proof["what"].partition(":")[0] for proof in proofs} == HOOKED[agent].decided
     others = set(findings) - {"prove.denial", "hook.permitted"}  # what its own user has yet to do
     assert not others
     assert code == (

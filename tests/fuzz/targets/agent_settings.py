@@ -8,7 +8,7 @@ from typing import Any
 from crabhook.install.entries import count, events_in, with_hooks, without_hooks
 from crabhook.model.errors import DocumentError, InstallError
 from crabhook.model.json_source import Number, as_json, parse
-from crabhook.platforms import PLATFORMS
+from crabhook.platforms import HOOKED
 from crabhook.platforms.claude.settings import switches
 from crabhook.platforms.installation import Installation
 from tests.fuzz.mutation import values, words
@@ -18,7 +18,7 @@ from tests.fuzz.text import text_of
 OURS = Installation("/usr/bin/python3", "/opt/crabhook/hook/run.py")
 GROUPS = [
     agent.settings.groups(Installation(OURS.interpreter, OURS.stub, agent.settings.stance))
-    for agent in PLATFORMS.values()
+    for agent in HOOKED.values()
 ]
 
 
