@@ -10,12 +10,13 @@ message is a duplicate: it ends no card, and gets the same order as the first.
 """
 
 from collections import OrderedDict
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Generic, Protocol, TypeVar
 
 from crabhook.broker.cards import asks_about, named, over, result_of, same_call
-from crabhook.datatypes import Bounded, frozen
+from crabhook.datatypes import Bounded
 from crabhook.model.actor import Ended
 from crabhook.model.card import Request, Stance
 from crabhook.model.decision import Decided, Verdict, no_opinion
@@ -96,18 +97,26 @@ ASKED_AGAIN_WITHIN = 60.0  # seconds; a PermissionRequest follows its PreToolUse
 NOTE_KEPT = 86_400.0  # seconds; a note waits as long as its tool may run
 
 
-@frozen
+@dataclass(slots=True, eq=False)
 class _Settled:
     """An event and its decision; None where the hook left before a decision.
 
-    An entry has a call's whole input, so it goes after its use. A proxy asks beside the agent's
-    hooks, so that its use is only marked.
+    `heard_by`: the names of the events that had the decision. Each kind of event has it once, since
+    a hook and a proxy may ask about one call after the hook before the call.
     """
 
     event: Event
     decided: Decided | None
     at: float
-    told_proxy: bool = False
+    heard_by: set[str] = field(default_factory=set)
+
+    def heard(self, event: Event) -> None:
+        """Note that an event had the decision; the first with an id says which call it is about."""
+        self.heard_by.add(event.name)
+        tool = self.event.tool
+        if tool is not None and event.tool is not None and not tool.use_id and event.tool.use_id:
+            named_call = replace(tool, use_id=event.tool.use_id)
+            self.event = replace(self.event, tool=named_call)
 
     def asked_about(self, later: Event) -> bool:
         if later.tool is not None and later.tool.shared is not None:
@@ -134,16 +143,21 @@ class RecentDecisions:
     def __repr__(self) -> str:
         return f"<RecentDecisions answers={len(self._answers)} notes={len(self._notes)}>"
 
-    def remember_answer(self, event: Event, decided: Decided | None, now: float) -> None:
-        """Keep a decision on a call's first event, for the second that may follow.
+    def remember_answer(
+        self, event: Event, decided: Decided | None, now: float, beside: Iterable[Event] = ()
+    ) -> None:
+        """Keep a decision on a call's first event, for other events of it that may follow.
 
-        None records that nobody decided. It is no answer, but a reason not to give this call the
-        answer of another call that looks the same.
+        `beside`: the events that had it too. None records that nobody decided. It is no answer, but
+        a reason not to give this call the answer of another call that looks the same.
         """
         for key, kept in self._answers.of_session(event):
             if named(kept.event) and named(event) and same_call(kept.event, event):
                 self._answers.drop(key)
-        self._answers.keep(_Settled(_bare(event), decided, now))
+        entry = _Settled(_bare(event), decided, now)
+        for other in (event, *beside):
+            entry.heard(other)
+        self._answers.keep(entry)
 
     def remember_note(self, event: Event, decided: Decided, now: float) -> None:
         """Keep a note that the answered leg could not carry, for the call's result."""
@@ -154,38 +168,31 @@ class RecentDecisions:
         return bool(self._about(event, now))
 
     def answer_again(self, event: Event, now: float, *, alone: bool = True) -> Decided | None:
-        """Return the decision about the call that `event` asks about again, once.
+        """Return the decision about the call that `event` asks about again, once a kind of event.
 
         For several calls that look alike and were decided differently, the answer is no opinion if
         one of them had no opinion, else None. Also None where `event` is not `alone`, since another
         call that looks the same still waits: a person settles a doubt, never an allow.
         """
-        decided = self._about(event, now)
-        decisions = list(decided.values())
+        entries = self._about(event, now)
+        decisions = [entry.decided for entry in entries]
         alike = all(other == decisions[0] for other in decisions)
         left = any(map(_leaves, decisions))
-        if not decided or not (left or (alike and alone)):
+        if not entries or not (left or (alike and alone)):
             return None
         if alike and alone:  # all decisions are the same, so any of them fits
-            self._use(next(iter(decided)), event)
+            entries[0].heard(event)
         return no_opinion(Ended.LEFT_BEFORE) if left else decisions[0]
 
-    def _use(self, key: int, event: Event) -> None:
-        entry = dict(self._answers.of_session(event))[key]
-        self._answers.drop(key)
-        if event.proxied:
-            self._answers.keep(replace(entry, told_proxy=True))
-
-    def _about(self, event: Event, now: float) -> dict[int, Decided | None]:
-        """Return the decisions that `event` may ask about again, the oldest first."""
-        return {
-            key: entry.decided
-            for key, entry in self._answers.of_session(event)
+    def _about(self, event: Event, now: float) -> list[_Settled]:
+        """Return the entries that `event` may ask about again, the oldest first."""
+        return [
+            entry
+            for _, entry in self._answers.of_session(event)
             if now - entry.at <= ASKED_AGAIN_WITHIN
-            and entry.event.name != event.name
-            and not (event.proxied and entry.told_proxy)
+            and event.name not in entry.heard_by
             and entry.asked_about(event)
-        }
+        ]
 
     def take_note(self, event: Event, now: float) -> str:
         """Return the note for the call whose result `event` is, once."""

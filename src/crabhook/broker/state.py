@@ -327,7 +327,8 @@ class BrokerState:
             self.platforms[leg.event.platform].phase(leg.event) is not second
             for leg in card.requests
         ):
-            self.recent.remember_answer(card.event, decided, self.now)
+            beside = (leg.event for leg in card.requests)
+            self.recent.remember_answer(card.event, decided, self.now, beside)
 
     def turned_away(self, event: Event, refusal: Refusal) -> list[Effect]:
         """Write a refusal into the feed: refusals of one session share a line with their count.

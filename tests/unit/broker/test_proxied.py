@@ -9,7 +9,7 @@ from crabhook.broker.messages import Resolve
 from crabhook.model.card import Request, Stance
 from crabhook.model.decision import Decision, Verdict
 from crabhook.platforms import PLATFORMS
-from tests.support.playbook import ALLOW, PASS, WAIT, Playbook, calling, prompt
+from tests.support.playbook import ALLOW, PASS, WAIT, Playbook, bash, calling, prompt
 
 OPTIONS = [
     {"optionId": "once", "name": "Once", "kind": "allow_once"},
@@ -85,6 +85,33 @@ def test_what_was_allowed_here_is_not_asked_again_by_the_hook_before_the_call(
 ) -> None:
     book.asks(proxied("proxy")).answers(1, ALLOW).asks(called("hook"))
     assert waiting(book) == []
+
+
+@pytest.mark.parametrize("first", ["hook", "proxy"])
+def test_what_was_left_to_the_user_before_the_call_is_asked_neither_by_hook_nor_by_proxy(
+    book: Playbook, first: str
+) -> None:
+    """Claude Code's PermissionRequest and its request to the editor run at the same time."""
+    book.asks(bash("before", "ls")).answers(1, PASS)
+    both = [prompt("hook", "ls"), proxied("proxy", agent="claude")]
+    for request in both if first == "hook" else reversed(both):
+        book.asks(request)
+    assert waiting(book) == []
+
+
+def test_the_answer_on_a_shared_card_answers_no_later_call_of_the_proxy(book: Playbook) -> None:
+    book.asks(asked("hook")).asks(proxied("proxy")).answers(1, ALLOW)
+    book.asks(proxied("later", use_id="t2"))
+    assert waiting(book) == [["later"]]
+
+
+def test_an_allow_that_a_hook_took_for_its_call_is_not_the_proxys_for_another(
+    book: Playbook,
+) -> None:
+    book.asks(asked("hook")).answers(1, ALLOW).asks(called("before"))
+    assert waiting(book) == []
+    book.asks(proxied("later", use_id="t2"))
+    assert waiting(book) == [["later"]]
 
 
 def test_a_decision_answers_the_proxy_once(book: Playbook) -> None:
