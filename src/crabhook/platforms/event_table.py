@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 from crabhook.data_files import names
 from crabhook.datatypes import frozen
 from crabhook.model.decision import Verdict
-from crabhook.model.event import EndScope, ShownField
+from crabhook.model.event import EndScope, Event, ShownField
 
 ANY = "any tool's name"
 FREE = "a value that is not from a list"
@@ -202,6 +202,10 @@ class EventTable(dict[str, EventRow[W]]):
 
     def __missing__(self, name: str) -> EventRow[W]:
         return EventRow()
+
+    def outcome(self, event: Event) -> str:
+        """Return what an event tells of a call or a turn that is over, as its row says."""
+        return self[event.name].outcome
 
 
 def decided(events: EventTable[Any]) -> tuple[str, ...]:

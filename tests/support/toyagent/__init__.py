@@ -94,5 +94,5 @@ PLATFORM = Platform(
     choices=choices,
     check=check,
     write=write,
-    outcome=lambda event: EVENTS[event.name].outcome,
+    outcome=EVENTS.outcome,
 )

@@ -26,6 +26,6 @@ PLATFORM = Platform(
     choices=write.choices,
     check=write.check,
     write=write.write,
-    outcome=lambda event: events.EVENTS[event.name].outcome,
+    outcome=events.EVENTS.outcome,
     limits=write.limits,
 )

@@ -48,6 +48,6 @@ PLATFORM = Platform(
     choices=events.choices,
     check=events.check,
     write=write.write,
-    outcome=lambda event: events.EVENTS[event.name].outcome,
+    outcome=events.EVENTS.outcome,
     limits=events.limits,
 )
