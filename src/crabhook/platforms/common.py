@@ -265,15 +265,18 @@ def answers_in(decision: Decision, opening: str) -> str:
     return stated(dict(decision.updated_input), opening)
 
 
-def check_answers(decision: Decision) -> None:
-    """Raise DecisionError for an allow of questions that has no answers: it changes nothing."""
+def check_answers(answers: Callable[[], object]) -> None:
+    """Raise DecisionError for an answer to questions that has no answers: it changes nothing.
+
+    `answers` returns those of the decision, or raises QuestionError.
+    """
     try:
-        answers = answers_in(decision, "")
+        answered = bool(answers())
     except QuestionError as error:
         raise DecisionError(f"the questions must be sent back with their answers: {error}") from (
             error
         )
-    if not answers:
+    if not answered:
         raise DecisionError("answer the questions, or hand them back to the agent's own dialog")
 
 

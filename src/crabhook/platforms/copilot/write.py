@@ -107,7 +107,7 @@ def check(event: Event, decision: Decision) -> None:
     common.check_json("changed input", decision.updated_input)
     is_answer = event.calls(events.QUESTION_TOOL) and decision.verdict is Verdict.ALLOW
     if is_answer and events.EVENTS[event.name].phase is Phase.BEFORE:
-        common.check_answers(decision)
+        common.check_answers(lambda: common.answers_in(decision, _TAKEN))
 
 
 def write(event: Event, decision: Decision) -> Reply:

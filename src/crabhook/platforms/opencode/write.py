@@ -7,9 +7,9 @@ the whole server, of any session. A rejection without words ends the turn, so ea
 from collections.abc import Mapping
 
 from crabhook.model.decision import Beside, Choices, Decision, Reply, Verdict
-from crabhook.model.errors import DecisionError, PayloadError, QuestionError
+from crabhook.model.errors import PayloadError, QuestionError
 from crabhook.model.event import Event, ToolCall
-from crabhook.model.jsontext import Value, canonical, compact, object_at, parse_value
+from crabhook.model.jsontext import Value, compact, object_at, parse_value
 from crabhook.model.question import Question, quote_label, read_questions
 from crabhook.platforms import common
 from crabhook.platforms.event_table import Also, Phase
@@ -82,16 +82,8 @@ def check(event: Event, decision: Decision) -> None:
     common.check_reason(decision)
     common.check_parts(who, decision, offered, _LIMITS)
     common.check_json("changed input", decision.updated_input)
-    if events.EVENTS[event.name].verdicts.get(decision.verdict) is not Way.ANSWERS:
-        return
-    try:
-        answers = _answers(event, decision)
-    except QuestionError as error:
-        raise DecisionError(f"the questions must be sent back with their answers: {error}") from (
-            error
-        )
-    if not any(answers):
-        raise DecisionError("answer the questions, or hand them back to the agent's own dialog")
+    if events.EVENTS[event.name].verdicts.get(decision.verdict) is Way.ANSWERS:
+        common.check_answers(lambda: any(_answers(event, decision)))
 
 
 def write(event: Event, decision: Decision) -> Reply:
@@ -102,11 +94,11 @@ def write(event: Event, decision: Decision) -> Reply:
             words.top |= {"decision": "deny", "reason": _said(decision.reason)}
         case Way.DECISION:
             words.top["decision"] = "allow"
-            if decision.updated_input is not None and _is_changed(event, decision):
+            if decision.updated_input is not None and common.is_changed(event, decision):
                 words.top["input"] = dict(decision.updated_input)
         case Way.REPLY if decision.verdict is Verdict.DENY:
             words.top |= {"reply": "reject", "message": _said(decision.reason)}
-        case Way.REPLY if not _is_changed(event, decision):
+        case Way.REPLY if not common.is_changed(event, decision):
             words.top["reply"] = "once"
         case Way.ANSWERS:
             words.top |= _answered(event, decision)
@@ -182,14 +174,6 @@ def _unquoted(words: str) -> str:
     except PayloadError:
         value = words
     return value if isinstance(value, str) else words
-
-
-def _is_changed(event: Event, decision: Decision) -> bool:
-    """Whether an allow is for another input than the event's."""
-    if decision.updated_input is None:
-        return False
-    asked = event.tool.input if event.tool else None
-    return canonical(dict(decision.updated_input)) != canonical(asked)
 
 
 def _said(reason: str) -> str:
