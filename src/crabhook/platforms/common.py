@@ -238,6 +238,20 @@ def check_parts(who: str, decision: Decision, offered: Choices, limits: Limits) 
             raise DecisionError(f"{who}, answered with {decision.verdict}, {what}")
 
 
+def check(
+    who: str, row: EventRow[Any], decision: Decision, offered: Choices, limits: Limits
+) -> None:
+    """Raise DecisionError, saying why, for what an event cannot carry by its row and `limits`.
+
+    `who` names the event. Of the parts that are JSON, each must be one that can be written.
+    """
+    check_verdict(who, decision.verdict, offered, row.verdicts)
+    check_reason(decision)
+    check_parts(who, decision, offered, limits)
+    check_json("output", decision.output)
+    check_json("changed input", decision.updated_input)
+
+
 def stated(tool_input: Value, opening: str) -> str:
     """Return in words the answers that `merge_answers` has set in an input; empty if none.
 

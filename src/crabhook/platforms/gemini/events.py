@@ -178,12 +178,7 @@ _LIMITS: common.Limits = common.LIMITS | {
 
 def check(event: Event, decision: Decision) -> None:
     """Raise DecisionError, saying why, if the event cannot carry the decision."""
-    offered = choices(event)
-    common.check_verdict(event.name, decision.verdict, offered, EVENTS[event.name].verdicts)
-    common.check_reason(decision)
-    common.check_parts(event.name, decision, offered, _LIMITS)
-    common.check_json("output", decision.output)
+    common.check(event.name, EVENTS[event.name], decision, choices(event), _LIMITS)
     updated = decision.updated_input
-    common.check_json("changed input", updated)
     if updated is not None and is_call_of(event, QUESTION_TOOL) and "questions" not in updated:
         raise DecisionError("the questions must be sent back with their answers")

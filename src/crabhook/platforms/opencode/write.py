@@ -77,12 +77,9 @@ _LIMITS: common.Limits = common.LIMITS | {
 
 def check(event: Event, decision: Decision) -> None:
     """Raise DecisionError, saying why, if the event cannot carry the decision."""
-    who, offered = f"OpenCode's {event.name}", choices(event)
-    common.check_verdict(who, decision.verdict, offered, events.EVENTS[event.name].verdicts)
-    common.check_reason(decision)
-    common.check_parts(who, decision, offered, _LIMITS)
-    common.check_json("changed input", decision.updated_input)
-    if events.EVENTS[event.name].verdicts.get(decision.verdict) is Way.ANSWERS:
+    row = events.EVENTS[event.name]
+    common.check(f"OpenCode's {event.name}", row, decision, choices(event), _LIMITS)
+    if row.verdicts.get(decision.verdict) is Way.ANSWERS:
         common.check_answers(lambda: any(_answers(event, decision)))
 
 

@@ -91,13 +91,10 @@ _LIMITS: common.Limits = common.LIMITS | {
 
 def check(event: Event, decision: Decision) -> None:
     """Raise DecisionError, saying why, if the event cannot carry the decision."""
-    who, offered = f"Qwen Code's {event.name}", choices(event)
-    common.check_verdict(who, decision.verdict, offered, events.EVENTS[event.name].verdicts)
-    common.check_reason(decision)
-    common.check_parts(who, decision, offered, _LIMITS)
-    common.check_json("changed input", decision.updated_input)
+    row = events.EVENTS[event.name]
+    common.check(f"Qwen Code's {event.name}", row, decision, choices(event), _LIMITS)
     is_answer = event.calls(events.QUESTION_TOOL) and decision.verdict is Verdict.ALLOW
-    if is_answer and events.EVENTS[event.name].phase is Phase.ASKING:
+    if is_answer and row.phase is Phase.ASKING:
         common.check_answers(lambda: common.answers_in(decision, _TAKEN))
 
 
