@@ -294,6 +294,14 @@ def check_answers(answers: Callable[[], object]) -> None:
         raise DecisionError("answer the questions, or hand them back to the agent's own dialog")
 
 
+_UNSAID = "The crabhook operator denied this."
+
+
+def in_words(reason: str) -> str:
+    """Return a reason, or words in its place: a refusal without any does not refuse everywhere."""
+    return reason if reason.strip() else _UNSAID
+
+
 def is_changed(event: Event, decision: Decision) -> bool:
     """Whether an allow is for another input than the event's."""
     if decision.verdict is not Verdict.ALLOW or decision.updated_input is None:

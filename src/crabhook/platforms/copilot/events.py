@@ -134,7 +134,7 @@ def _named(sent: Mapping[str, Value]) -> Mapping[str, Value]:
     }
     if common.EVENT in sent:
         return fields
-    if (name := _EVENT_NAMES.get(text_at(fields, "hookName"), "")) != "":
+    if name := _EVENT_NAMES.get(text_at(fields, "hookName"), ""):
         del fields["hookName"]
     elif text_at(fields, "agent_name") and text_at(fields, "agent_id"):
         name = "SubagentStart"

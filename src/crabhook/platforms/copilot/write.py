@@ -15,7 +15,6 @@ from crabhook.platforms.copilot import events
 from crabhook.platforms.copilot.events import Way
 from crabhook.platforms.event_table import Also, Phase
 
-_UNSAID = "The crabhook operator denied this."
 _CHANGED = (
     "The crabhook operator allowed this with another input, which Copilot cannot run here. "
     "Call the tool anew."
@@ -116,7 +115,7 @@ def write(event: Event, decision: Decision) -> Reply:
         case Way.BEHAVIOR:
             _decide_request(words, event, decision)
         case Way.BLOCK:
-            words.top |= {"decision": "block", "reason": _said(decision.reason)}
+            words.top |= {"decision": "block", "reason": common.in_words(decision.reason)}
         case Way.SILENCE:
             pass
     if decision.note and Also.CONTEXT in row.also:
@@ -128,7 +127,7 @@ def write(event: Event, decision: Decision) -> Reply:
 def _decide_call(words: common.ReplyDraft, event: Event, decision: Decision) -> None:
     """Write the decision about a call. Silence opens the form or the plan at the agent."""
     if decision.verdict is Verdict.DENY:
-        _say(words, "deny", _said(decision.reason))
+        _say(words, "deny", common.in_words(decision.reason))
     elif event.calls(events.QUESTION_TOOL):
         if decision.verdict is Verdict.ALLOW and (answers := common.answers_in(decision, _TAKEN)):
             _say(words, "deny", "\n".join(filter(None, (answers, decision.note))))
@@ -151,14 +150,9 @@ def _say(words: common.ReplyDraft, permission: str, reason: str) -> None:
 def _decide_request(words: common.ReplyDraft, event: Event, decision: Decision) -> None:
     """Write the decision about a request."""
     if decision.verdict is Verdict.DENY:
-        words.top |= {"behavior": "deny", "message": _said(decision.reason)}
+        words.top |= {"behavior": "deny", "message": common.in_words(decision.reason)}
         words.top |= {"interrupt": True} if decision.interrupt else {}
     elif common.is_changed(event, decision):
         words.top |= {"behavior": "deny", "message": _CHANGED}
     else:
         words.top["behavior"] = "allow"
-
-
-def _said(reason: str) -> str:
-    """Return the reason, or words in its place."""
-    return reason if reason.strip() else _UNSAID

@@ -16,7 +16,6 @@ from crabhook.platforms.event_table import Also, Phase
 from crabhook.platforms.opencode import events
 from crabhook.platforms.opencode.events import Way
 
-_UNSAID = "The crabhook operator denied this."
 _REFUSES = "(The person refuses to answer, and says: {})"
 
 
@@ -88,13 +87,13 @@ def write(event: Event, decision: Decision) -> Reply:
     row, words = events.EVENTS[event.name], common.ReplyDraft()
     match row.verdicts.get(decision.verdict, Way.SILENCE):
         case Way.DECISION if decision.verdict is Verdict.DENY:
-            words.top |= {"decision": "deny", "reason": _said(decision.reason)}
+            words.top |= {"decision": "deny", "reason": common.in_words(decision.reason)}
         case Way.DECISION:
             words.top["decision"] = "allow"
             if decision.updated_input is not None and common.is_changed(event, decision):
                 words.top["input"] = dict(decision.updated_input)
         case Way.REPLY if decision.verdict is Verdict.DENY:
-            words.top |= {"reply": "reject", "message": _said(decision.reason)}
+            words.top |= {"reply": "reject", "message": common.in_words(decision.reason)}
         case Way.REPLY if not common.is_changed(event, decision):
             words.top["reply"] = "once"
         case Way.ANSWERS:
@@ -134,7 +133,7 @@ def _answers(event: Event, decision: Decision) -> list[Value]:
     """Return a list of answers for each question, in order. Raises QuestionError."""
     questions = read_questions(event.tool.input if event.tool else None)
     if decision.verdict is Verdict.DENY:
-        return [[_REFUSES.format(_said(decision.reason))] for _ in questions]
+        return [[_REFUSES.format(common.in_words(decision.reason))] for _ in questions]
     given_back = dict(decision.updated_input or {})
     read_questions(given_back)
     answers, notes = object_at(given_back, "answers"), object_at(given_back, "annotations")
@@ -171,8 +170,3 @@ def _unquoted(words: str) -> str:
     except PayloadError:
         value = words
     return value if isinstance(value, str) else words
-
-
-def _said(reason: str) -> str:
-    """Return the reason, or words in its place: without any, OpenCode ends the turn."""
-    return reason if reason.strip() else _UNSAID

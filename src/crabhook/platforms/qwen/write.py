@@ -15,7 +15,6 @@ from crabhook.platforms.event_table import Also, Phase
 from crabhook.platforms.qwen import events
 from crabhook.platforms.qwen.events import Way
 
-_UNSAID = "The crabhook operator denied this."
 _CHANGED = (
     "The crabhook operator allowed this with another input, which Qwen Code cannot run here. "
     "Call the tool anew."
@@ -107,7 +106,7 @@ def write(event: Event, decision: Decision) -> Reply:
         case Way.DECISION:
             _decide_request(words, event, decision)
         case Way.BLOCK:
-            words.top |= {"decision": "block", "reason": _said(decision.reason)}
+            words.top |= {"decision": "block", "reason": common.in_words(decision.reason)}
         case Way.SILENCE if row.phase is Phase.BEFORE and common.is_changed(event, decision):
             _deny_call(words, _CHANGED)
         case Way.SILENCE:
@@ -119,13 +118,16 @@ def write(event: Event, decision: Decision) -> Reply:
 
 def _deny_call(words: common.ReplyDraft, reason: str) -> None:
     words.specific["permissionDecision"] = "deny"
-    words.specific["permissionDecisionReason"] = _said(reason)
+    words.specific["permissionDecisionReason"] = common.in_words(reason)
 
 
 def _decide_request(words: common.ReplyDraft, event: Event, decision: Decision) -> None:
     """Write the decision about a request; silence opens the agent's own dialog."""
     if decision.verdict is Verdict.DENY:
-        words.specific["decision"] = {"behavior": "deny", "message": _said(decision.reason)}
+        words.specific["decision"] = {
+            "behavior": "deny",
+            "message": common.in_words(decision.reason),
+        }
     elif not events.asks(event):
         changed = decision.updated_input if common.is_changed(event, decision) else None
         edit: common.Body = {} if changed is None else {"updatedInput": dict(changed)}
@@ -133,8 +135,3 @@ def _decide_request(words: common.ReplyDraft, event: Event, decision: Decision) 
     elif event.calls(events.QUESTION_TOOL) and (answers := common.answers_in(decision, _TAKEN)):
         message = "\n".join(filter(None, (answers, decision.note)))
         words.specific["decision"] = {"behavior": "deny", "message": message}
-
-
-def _said(reason: str) -> str:
-    """Return the reason, or words in its place."""
-    return reason if reason.strip() else _UNSAID
