@@ -10,6 +10,7 @@ from crabhook.datatypes import frozen
 from crabhook.model.card import Stance
 from crabhook.model.decision import Decision, Reply, Verdict
 from crabhook.model.errors import InstallError
+from crabhook.model.event import Event
 from crabhook.model.json_source import Json
 from crabhook.model.jsontext import Value
 from crabhook.platforms.event_table import EventTable, Held, Patience, decided
@@ -99,27 +100,29 @@ class Installation:
         words += ["--wait", str(patience.client)]
         return words + (["--when-unreachable", "deny", "--when-lost", "deny"] if closed else [])
 
-    def line(self, words: Sequence[str], otherwise: str) -> str:
-        """Return the shell's line that becomes our client, started by `words`.
-
-        `exec` lets the agent's signal reach the client. Without Python or our stub, the line prints
-        `otherwise`.
-        """
-        there = f"[ -x {shlex.quote(self.interpreter)} ] && [ -r {shlex.quote(self.stub)} ]"
-        return f"{there} && exec {shlex.join(words)}; echo {shlex.quote(otherwise)}"
-
-    def line_or_nothing(
-        self, patience: Patience, agent: str, denies: Callable[[Decision], Reply] | None
+    def line(
+        self,
+        patience: Patience,
+        event: Event,
+        writes: Callable[[Event, Decision], Reply] | None,
+        otherwise: str = "",
     ) -> str:
-        """Return the shell's line that becomes our client, of an agent that goes on without it.
+        """Return the shell's line that becomes our client, for an agent's event.
 
-        `denies` writes the denial that the line then prints by itself, if the hook fails closed.
+        `exec` lets the agent's signal reach the client. `writes`: how a decision about the event
+        is written, None where it decides no call. Without Python or our stub, a hook that fails
+        closed then prints a denial, and any other prints `otherwise`, or ends with an error if that
+        is empty.
         """
-        words = self.client(patience, "--platform", agent, closed=denies is not None)
-        if denies is None:
-            return f"exec {shlex.join(words)}"
-        denied = denies(Decision(Verdict.DENY, gone(agent))).stdout
-        return self.line(words, denied.decode().rstrip())
+        closed = writes is not None and self.fail_closed
+        words = shlex.join(self.client(patience, "--platform", event.platform, closed=closed))
+        if writes is not None and closed:
+            denied = writes(event, Decision(Verdict.DENY, gone(event.platform)))
+            otherwise = denied.stdout.decode().rstrip()
+        if not otherwise:
+            return f"exec {words}"
+        there = f"[ -x {shlex.quote(self.interpreter)} ] && [ -r {shlex.quote(self.stub)} ]"
+        return f"{there} && exec {words}; echo {shlex.quote(otherwise)}"
 
     def refuse(self, mark: str = "\0", why: str = "") -> None:
         """Raise InstallError where a value holds `mark`, or what UTF-8 cannot hold."""

@@ -4,7 +4,6 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
@@ -74,9 +73,7 @@ def _handler(installation: Installation, patience: Patience, event: str) -> Grou
     Without Python or crabhook Codex goes on; a hook that fails closed then denies by itself.
     """
     decides = event in decided(EVENTS)
-    closed = decides and installation.fail_closed
-    denies = partial(write, Event("codex", event)) if closed else None
-    line = installation.line_or_nothing(patience, "codex", denies)
+    line = installation.line(patience, Event("codex", event), write if decides else None)
     handler: Group = {"type": "command", "command": line, "timeout": int(patience.timeout)}
     if decides:
         handler["statusMessage"] = "waiting for the crabhook operator"

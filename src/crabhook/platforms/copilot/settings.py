@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from crabhook.model.card import Stance
-from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import InstallError
 from crabhook.model.event import Event
 from crabhook.model.json_source import parse
@@ -20,7 +19,6 @@ from crabhook.platforms.installation import (
     HookSetup,
     Installation,
     SettingsScope,
-    gone,
     grouped,
     settings_file,
 )
@@ -71,15 +69,9 @@ def _handler(installation: Installation, patience: Patience, event: str) -> Grou
 
     Without Python or crabhook it says nothing; a hook that fails closed then denies by itself.
     """
-    closed = installation.fail_closed and event in decided(EVENTS)
-    words = installation.client(patience, "--platform", "copilot", closed=closed)
-    denied = Decision(Verdict.DENY, gone("copilot"))
-    otherwise = write(Event("copilot", event), denied).stdout.decode().rstrip() if closed else "{}"
-    return {
-        "type": "command",
-        "command": installation.line(words, otherwise),
-        "timeoutSec": int(patience.timeout),
-    }
+    writes = write if event in decided(EVENTS) else None
+    line = installation.line(patience, Event("copilot", event), writes, "{}")
+    return {"type": "command", "command": line, "timeoutSec": int(patience.timeout)}
 
 
 SETTINGS = HookSetup(

@@ -11,10 +11,12 @@ from pathlib import Path
 
 from crabhook.model.card import Stance
 from crabhook.model.errors import InstallError
+from crabhook.model.event import Event
 from crabhook.model.json_source import parse
 from crabhook.model.jsontext import Value, object_at, text_at
 from crabhook.platforms.event_table import Patience, decided
 from crabhook.platforms.gemini.events import EVENTS
+from crabhook.platforms.gemini.write import write
 from crabhook.platforms.installation import (
     Around,
     ConsentSources,
@@ -24,7 +26,6 @@ from crabhook.platforms.installation import (
     Installation,
     PluginFile,
     SettingsScope,
-    gone,
     grouped,
     settings_file,
 )
@@ -40,9 +41,6 @@ _DIALOGS = (
     "no dialog does, and the operator is the only gate"
 )
 CAUTIONS = (_TRUST, _DIALOGS)
-
-_DENIED = '{"decision":"deny","reason":"' + gone("gemini") + '"}'
-
 
 _FILES = dict.fromkeys((SettingsScope.USER, SettingsScope.PROJECT), ".gemini/settings.json")
 settings_path = settings_file("Gemini CLI", "GEMINI_CLI_HOME", "", _FILES)
@@ -65,13 +63,12 @@ def _handler(installation: Installation, patience: Patience, event: str) -> Grou
     Without Python or crabhook a shell would end with 127, which denies everything, even prompts; so
     the line prints its own answer.
     """
-    closed = installation.fail_closed and event in decided(EVENTS)
     gate = replace(installation, stance=Stance.GATE)
-    words = gate.client(patience, "--platform", "gemini", closed=closed)
+    writes = write if event in decided(EVENTS) else None
     return {
         "type": "command",
         "name": NAME,
-        "command": gate.line(words, _DENIED if closed else "{}"),
+        "command": gate.line(patience, Event("gemini", event), writes, "{}"),
         "timeout": int(patience.timeout * 1000),
     }
 

@@ -6,7 +6,6 @@ milliseconds of a whole second at least, so that none can be read the other way.
 
 import sys
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 
 from crabhook.model.card import Stance
@@ -61,9 +60,7 @@ def _handler(installation: Installation, patience: Patience, event: str) -> Grou
     Without Python or crabhook Qwen Code goes on; a hook that fails closed then denies by itself.
     """
     decides = event in decided(EVENTS)
-    closed = decides and installation.fail_closed
-    denies = partial(write, Event("qwen", event)) if closed else None
-    line = installation.line_or_nothing(patience, "qwen", denies)
+    line = installation.line(patience, Event("qwen", event), write if decides else None)
     handler: Group = {"type": "command", "name": NAME, "command": line}
     handler["timeout"] = milliseconds(patience.timeout)
     if decides:
