@@ -243,7 +243,7 @@ def check(
 ) -> None:
     """Raise DecisionError, saying why, for what an event cannot carry by its row and `limits`.
 
-    `who` names the event. Of the parts that are JSON, each must be one that can be written.
+    `who` names the event. A part that is JSON must be such that it can be written.
     """
     check_verdict(who, decision.verdict, offered, row.verdicts)
     check_reason(decision)

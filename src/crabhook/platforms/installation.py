@@ -111,8 +111,8 @@ class Installation:
 
         `exec` lets the agent's signal reach the client. `writes`: how a decision about the event
         is written, None where it decides no call. Without Python or our stub, a hook that fails
-        closed then prints a denial, and any other prints `otherwise`, or ends with an error if that
-        is empty.
+        closed prints a denial. Any other prints `otherwise`. If that is empty the line has no such
+        check, and the hook ends with an error.
         """
         closed = writes is not None and self.fail_closed
         words = shlex.join(self.client(patience, "--platform", event.platform, closed=closed))
