@@ -211,7 +211,7 @@ def _stands(state: BrokerState, card: Card) -> bool:
 def _spend(state: BrokerState, order: Standing) -> list[Effect]:
     """Count the only use of an order, and take back its word to the model if that still waits."""
     state.orders.use(order)
-    return [OrderSpent(order), *state.untold(order)]
+    return [OrderSpent(order), *state.untold(order, "was not needed: the call was made again")]
 
 
 def _kept_note(state: BrokerState, event: Event) -> str:

@@ -97,8 +97,10 @@ def _end_orders(state: BrokerState, command: EndOrders, _by: Actor) -> list[Effe
     ended = state.orders.revoke(lambda order: order.id in command.ids)
     if not ended:
         raise DecisionError("there is no such order to end")
-    notes = [state.note(order.event, f"ended: {order}") for order in ended]
-    return [OrdersEnded(tuple(ended)), *notes]
+    effects: list[Effect] = [OrdersEnded(tuple(ended))]
+    for order in ended:
+        effects += [state.note(order.event, f"ended: {order}"), *state.untold(order)]
+    return effects
 
 
 def _steer(state: BrokerState, command: Steer, by: Actor) -> list[Effect]:

@@ -210,9 +210,9 @@ def left(state: BrokerState, fact: Left) -> list[Effect]:
 
 def time_passed(state: BrokerState, fact: TimePassed) -> list[Effect]:
     """End the waits whose time is over, and timed orders; bring back cards that were aside."""
-    effects: list[Effect] = [
-        state.note(event, text) for event, text in state.orders.expire(fact.now)
-    ]
+    effects: list[Effect] = []
+    for order, text in state.orders.expire(fact.now):
+        effects += [state.note(order.event, text), *state.untold(order)]
     while state.deadlines and state.deadlines[0][0] <= fact.now:
         _, request_id = heappop(state.deadlines)
         if request_id not in state.pending:

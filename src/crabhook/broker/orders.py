@@ -281,14 +281,14 @@ class Orders:
             self._stand(order for order in self._orders if order not in ended)
         return ended
 
-    def expire(self, now: float) -> list[tuple[Event, str]]:
-        """End the orders whose time is over, or whose session is; return a feed line for each."""
+    def expire(self, now: float) -> list[tuple[Standing, str]]:
+        """End the orders whose time is over, or whose session is; return each with its line."""
         ended = self.revoke(lambda order: order.over(now))
         unheard = self.revoke(lambda order: order.ends_unheard <= now)
         why = f"ended by itself, since its session was not heard of for {UNHEARD_DAYS} days"
         return [
-            *((order.event, f"ended by itself: {order}") for order in ended),
-            *((order.event, f"{why}: {order}") for order in unheard),
+            *((order, f"ended by itself: {order}") for order in ended),
+            *((order, f"{why}: {order}") for order in unheard),
         ]
 
     def hear(self, event: Event, now: float) -> float | None:
@@ -417,8 +417,13 @@ class Orders:
 
     def use(self, order: Standing) -> None:
         """Count one use of an order; the last use ends it."""
-        if order.times is None:
-            return
-        used = replace(order, times=order.times - 1)
-        rest = (used if standing.id == order.id else standing for standing in self._orders)
-        self._stand(standing for standing in rest if standing.times != 0)
+        if order.times is not None:
+            self._change(replace(order, times=order.times - 1))
+
+    def tell(self, order: Standing, note: int) -> None:
+        """Keep the number of the note that tells a model of an order."""
+        self._change(replace(order, note=note))
+
+    def _change(self, changed: Standing) -> None:
+        every = (changed if order.id == changed.id else order for order in self._orders)
+        self._stand(order for order in every if order.times != 0)

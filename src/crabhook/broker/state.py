@@ -53,6 +53,7 @@ FEED_KEPT = 500
 FILES_KEPT = 1024  # requests that wait, with the files they change
 FROM_OPERATOR = "Note from the operator"
 REFUSED_TOGETHER = 60.0  # seconds after which a session's refusal gets a new line
+_NO_MORE = "was taken back: its call may not run any more"
 _TurnedAway = tuple[str, str, Refusal]
 
 
@@ -76,7 +77,6 @@ class BrokerState:
         self.decided_before: set[str] = set()  # answers of an earlier server, not fetched yet
         self.notes = Notes()
         self.sessions = LiveSessions(platforms, self._waiting_in, self.notes.of)
-        self._tells: Bounded[int, int] = Bounded(FEED_KEPT)  # orders, with their notes to the model
         self.same_file = bounds.same_file
         self.files: Bounded[str, tuple[str, ...]] = Bounded(FILES_KEPT)  # by request
         self.feed: deque[FeedEntry] = deque(maxlen=FEED_KEPT)
@@ -179,15 +179,14 @@ class BrokerState:
         with suppress(DecisionError):  # too many notes wait: the order stands all the same
             text = _try_again(event)
             note = self.notes.add(event.session_key, event.agent_id, text, by, self.now)
-            self._tells[standing.id] = note.id
+            self.orders.tell(standing, note.id)
             effects += self.note_told(note, f"waits for its next call: {text}", by=by)
         return effects
 
-    def untold(self, order: Standing) -> list[Effect]:
-        """Take back what waits to tell the model that a call may run once."""
-        with suppress(DecisionError):  # it was given
-            note = self.notes.take_back(self._tells.pop(order.id, 0))
-            return self.note_told(note, "was not needed: the call was made again")
+    def untold(self, order: Standing, why: str = _NO_MORE) -> list[Effect]:
+        """Take back what waits to tell a model of an order that stands no more."""
+        with suppress(DecisionError):  # it was given, or there is none
+            return self.note_told(self.notes.take_back(order.note), why)
         return []
 
     def is_part(self, event: Event) -> bool:

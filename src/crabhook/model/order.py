@@ -51,12 +51,12 @@ class Order:
 
     `name` is an event's, or the tool's of the one call that may run. `session` and `project` narrow
     it, empty for any; a project is the last part of the working folder, or all of it. `agent` is
-    the subagent of the session that is halted, or that may make the call. `call` is which call that
-    is, see `call_of`.
-    `until` is on the broker's clock, None for no end by time. `times` is how often it still
-    applies, None for always. `words` is what a kept-going agent is told, why a session was halted,
-    or the card of the call. `machine` is the machine of the session, whose hooks showed
-    its token, None for any. Another machine's session of the same id is another session.
+    the subagent of the session that is halted, or that may make the call. `until` is on the
+    broker's clock, None for no end by time. `times` is how often it still applies, None for always.
+    `words` is what a kept-going agent is told, why a session was halted, or the card of the call.
+    `machine` is the machine of the session, whose hooks showed its token, None for any. Another
+    machine's session of the same id is another session. Two more are for servers alone: `call` is
+    which call may run (`call_of`), `note` the number of the note that tells its model, if any.
     """
 
     kind: OrderKind
@@ -68,7 +68,8 @@ class Order:
     words: str = ""
     agent: str = ""
     machine: str | None = None
-    call: str = field(default="", compare=False)  # desks are not told it
+    call: str = field(default="", compare=False)
+    note: int = field(default=0, compare=False)
 
     @classmethod
     def letting_run(cls, event: Event, until: float, card: int) -> "Order":

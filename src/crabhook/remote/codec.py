@@ -49,8 +49,8 @@ ELSEWHERE = {
     "State": ("waiting", "ended", "feed", "live", "me"),
     "Card": ("reason",),
     "Because": ("full",),
-    "Order": ("call",),
-    "Standing": ("heard", "call"),
+    "Order": ("call", "note"),
+    "Standing": ("heard", "call", "note"),
 }
 """The fields of a value that its message leaves out: others carry them, or no desk needs them."""
 COMMAND_ID = "command_id"

@@ -264,6 +264,26 @@ def test_a_model_that_tries_by_itself_is_not_told_any_more(book: Playbook) -> No
     assert not book.broker.notes()
 
 
+def time_is_up(book: Playbook) -> None:
+    book.waits(LET_ONCE_FOR)
+
+
+def an_operator_ends_it(book: Playbook) -> None:
+    ids = frozenset(order.id for order in book.broker.orders())
+    book.broker.handle(Commanded(EndOrders(ids), OWNER, book.now))
+
+
+@pytest.mark.parametrize("ends", [time_is_up, an_operator_ends_it])
+def test_no_model_is_told_of_a_yes_that_counts_no_more(
+    ends: Callable[[Playbook], None], book: Playbook
+) -> None:
+    ends(let_once(book))
+    assert not book.broker.notes()
+    book.asks(bash("r", "ls", "t9", event="PostToolUse", **AUTO)).sees(
+        "r hears nothing", "feed: PostToolUse"
+    )
+
+
 def test_the_record_hears_of_each_use_before_the_call_is_allowed(book: Playbook) -> None:
     let_once(book).asks(again("x"))
     assert sum(isinstance(effect, OrderSpent) for effect in book.effects) == 1
@@ -295,6 +315,15 @@ def test_orders_and_cards_are_there_again_after_a_restart(book: Playbook) -> Non
     assert not runs(book, again("y", "touch other", "t3"))
     book.answers(1, RETRY)
     assert runs(book, again("z", use_id="t4"))
+
+
+def test_a_restarted_server_tells_no_model_to_repeat_a_call_that_it_allows(book: Playbook) -> None:
+    lasting, notes = let_once(book).broker.lasting(), book.broker.notes()
+    book.broker = Broker(PLATFORMS)
+    book.broker.handle(Restored((), (), (), 1, book.now, halts=lasting, notes=notes))
+    assert runs(book, again("x"))
+    assert "may run once" not in repr(book.effects[-2:])
+    assert not book.broker.notes()
 
 
 def _fields(leg: Any) -> dict[str, Any]:

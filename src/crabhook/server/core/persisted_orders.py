@@ -81,6 +81,7 @@ def _once_row(order: Standing, ahead: float, wall: float) -> Halt:
     about: dict[str, Value] = {"once": order.call, "session": order.session}
     about |= {"agent": order.agent, "machine": order.machine}
     content: dict[str, Value] = {"name": order.name, "words": order.words, "at": wall}
+    content |= {"note": order.note}
     content |= {"until": (order.until or 0.0) + ahead, "heard": round(order.heard + ahead)}
     return Halt(compact(about), compact(content | {"actor": actor_data(order.by)}))
 
@@ -104,6 +105,7 @@ def _once_in(key: dict[str, Value], text: str, now: float, wall: float) -> Itera
             agent=agent,
             machine=None if machine is None else str(machine),
             call=call,
+            note=int(content.get("note", 0)),  # type: ignore[arg-type]
         )
         heard = _heard_at(content.get("heard"), now, wall)
         yield Standing.of(order, 0, actor_in(content), heard)

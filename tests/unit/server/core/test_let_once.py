@@ -57,6 +57,16 @@ async def test_it_is_used_once_however_often_the_server_was_killed(
     killed(runner)
 
 
+async def test_a_note_of_a_killed_server_does_not_have_the_call_made_twice(tmp_path: Path) -> None:
+    killed(await given(tmp_path))
+    runner = await begun(tmp_path)
+    assert len(runner.broker.notes()) == 1
+    call = runner.enter(again("a", wait=runner.now() + 60), None)
+    assert b"may run once" not in (await call.wait()).stdout
+    assert not runner.broker.notes()
+    killed(runner)
+
+
 async def test_a_hook_that_lost_its_allow_gets_it_again_and_no_other_does(tmp_path: Path) -> None:
     first = await given(tmp_path)
     assert await allowed(first, "a")
