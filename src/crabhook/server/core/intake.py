@@ -18,7 +18,7 @@ from crabhook.server.core.runner import Runner
 
 VERY_LONG = 1 << 20  # bytes; a thread measures longer inputs, so that no other hook waits
 LONG = 2048  # bytes; the rules judge a shorter input in a few milliseconds
-_JUDGED = (Held.ALWAYS, Held.AT_THE_GATE, Held.BY_RULE)
+_JUDGED = (Held.ALWAYS, Held.AT_THE_GATE, Held.BY_RULE, Held.AFTERWARDS)
 
 
 def _can_be_denied(asked: Request) -> bool:

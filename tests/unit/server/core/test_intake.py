@@ -106,6 +106,21 @@ async def test_what_the_rules_say_comes_in_with_the_request() -> None:
     runner.close()
 
 
+@pytest.mark.parametrize("verdict", [None, *RuleVerdict])
+async def test_nobody_is_asked_about_a_refused_call_that_the_rules_deny(
+    verdict: RuleVerdict | None,
+) -> None:
+    async def judge(_: Event, *, long: bool) -> Ruling | None:
+        return verdict and Ruling(verdict, None, "so it is")
+
+    runner = bare_runner(judge=judge)
+    refused = bash("a", "ls", event="PermissionDenied", stance=Stance.COMPANION)
+    place = await Intake(runner).enter(replace(refused, wait_until=1e12))
+    assert (await place.wait()).stdout == b""
+    assert len(runner.broker.waiting()) == (verdict is not RuleVerdict.DENY)
+    runner.close()
+
+
 MARKED = "0123456789abcdef" * 2
 
 
