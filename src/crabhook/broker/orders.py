@@ -322,8 +322,8 @@ class Orders:
 
     def forget_agent(self, event: Event) -> None:
         """End the halt of a subagent that has ended."""
-        if self._halts and event.agent_id:
-            self.revoke(lambda order: order.agent == event.agent_id and order.halts(event))
+        halts = [order for order in self._halts if order.agent]
+        self.revoke(lambda order: order in halts and order.halts(event))
 
     def rule(
         self,

@@ -122,6 +122,18 @@ def test_the_main_agent_does_not_run_what_a_subagent_may(book: Playbook) -> None
     assert runs(book, again("y", agent="sub"))
 
 
+@pytest.mark.parametrize("halted", ["", "other"])
+def test_a_subagents_order_outlives_its_turn_whoever_else_is_halted(
+    halted: str, book: Playbook
+) -> None:
+    let_once(book, refused("d", agent="sub"))
+    if halted:
+        book.orders(Order(OrderKind.HALT, session=halted, words="stop"))
+    book.asks(asking("end", "SubagentStop", agent="sub", stance=Stance.COMPANION))
+    assert len(once(book)) == 1
+    assert runs(book, again("x", agent="sub"))
+
+
 def test_it_ends_after_ten_minutes(book: Playbook) -> None:
     let_once(book).waits(LET_ONCE_FOR - 1)
     assert len(once(book)) == 1
