@@ -21,7 +21,7 @@ from crabhook.model.card import NO_REASON, Because, Brought, Stance
 from crabhook.model.decision import Beside, Choices, Decided, Decision, Verdict, no_opinion
 from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event
-from crabhook.model.order import CAP, UNHEARD_DAYS, Order, Standing
+from crabhook.model.order import CAP, LASTING, UNHEARD_DAYS, Order, Standing
 from crabhook.model.wording import AWAY, HALTED, HALTED_AGENT
 from crabhook.platforms.event_table import Held, Phase
 from crabhook.platforms.interface import Platform
@@ -237,7 +237,7 @@ class Orders:
         self._orders: tuple[Standing, ...] = ()
         self._halts: tuple[Standing, ...] = ()
         self._halted_sessions: tuple[Standing, ...] = ()
-        self._once: tuple[Standing, ...] = ()
+        self._lasting: tuple[Standing, ...] = ()
         self._numbers = count(1)
 
     def __repr__(self) -> str:
@@ -248,11 +248,11 @@ class Orders:
         return self._orders
 
     def _stand(self, orders: Iterable[Standing]) -> None:
-        """Replace the orders, and with them those that halt."""
+        """Replace the orders, and with them those that halt, and those that outlive a server."""
         self._orders = tuple(orders)
         self._halts = tuple(order for order in self._orders if order.kind is OrderKind.HALT)
         self._halted_sessions = tuple(order for order in self._halts if not order.agent)
-        self._once = tuple(order for order in self._orders if order.kind is OrderKind.LET_ONCE)
+        self._lasting = tuple(order for order in self._orders if order.kind in LASTING)
 
     def give(self, order: Order, by: Actor, heard: float) -> Standing:
         """Take an order; it replaces an order of the same kind about the same thing.
@@ -310,7 +310,7 @@ class Orders:
 
     def lasting(self) -> tuple[Standing, ...]:
         """Return the orders that outlive every server: those that halt, and let a call run once."""
-        return (*self._halts, *self._once)
+        return self._lasting
 
     def resume(self, event: Event) -> list[Standing]:
         """End the halt of a session after its user's prompt; return the ended orders."""
@@ -343,12 +343,16 @@ class Orders:
         about a call that needs certain people either: others may be there.
         """
         held = platform.held(event, stance)
-        if held in (Held.NEVER, Held.AFTERWARDS):
-            return self._afterwards(event, platform, stance, now, law)
+        if held is Held.NEVER:
+            return Course()
         orders = [each for each in self._orders if each.speaks_of(event) and not each.over(now)]
         away = any(order.kind is OrderKind.AWAY for order in orders)
-        if held is Held.ON_REQUEST:
-            return Course() if away else self._rule_on_request(event, orders)
+        if held in (Held.ON_REQUEST, Held.AFTERWARDS):
+            if held is Held.ON_REQUEST:
+                ruling = self._rule_on_request(event, orders)
+            else:
+                ruling = self._afterwards(event, platform, stance, orders, law)
+            return Course() if away else ruling
         can_ask = platform.takes(event, Verdict.ASK)
         ruled = from_ruling(law).where(can_ask=can_ask)
         kept_going = None if away else self._keep_going(event, orders)
@@ -370,7 +374,7 @@ class Orders:
         The allow is the person's who let it run. No event but the first about a call gets it: one
         use is one call.
         """
-        if not self._once or platform.phase(event) is not Phase.BEFORE:
+        if platform.phase(event) is not Phase.BEFORE:
             return None
         once = next((order for order in orders if order.lets_run(event)), None)
         if once is None or not ruled.leaves_it or _held_with_all(orders):
@@ -378,20 +382,22 @@ class Orders:
         return Course(decided=Decided(Decision(Verdict.ALLOW), once.by), by=once)
 
     def _afterwards(
-        self, event: Event, platform: Platform, stance: Stance, now: float, law: Ruling | None
+        self,
+        event: Event,
+        platform: Platform,
+        stance: Stance,
+        orders: Sequence[Standing],
+        law: Ruling | None,
     ) -> Course:
-        """Return the course of an event whose hook does not wait.
+        """Return the course of a call that its agent's own check refused; its hook does not wait.
 
-        Of those a call that its agent's own check refused has a card. It may run once already, as
-        where two calls were the same: then the model is told to try again. Nobody is asked about
-        what the rules deny, or about a question, which is nothing that can run.
+        It may run once already, as where two calls were the same: then the model is told to try
+        again. Nobody is asked about what the rules deny, or about a question, which is nothing that
+        can run.
         """
-        away = any(order.kind is OrderKind.AWAY for order in self._orders)
-        refused = platform.held(event, stance) is Held.AFTERWARDS and event.tool is not None
-        if away or not refused or platform.asks(event) or from_ruling(law).denies:
+        if event.tool is None or platform.asks(event) or from_ruling(law).denies:
             return Course()
-        standing = (order for order in self._once if not order.over(now))
-        if once := next((order for order in standing if order.lets_run(event)), None):
+        if once := next((order for order in orders if order.lets_run(event)), None):
             return Course(decided=Decided(Decision(Verdict.RETRY), once.by))
         return Course(waits=True, reason=came_by(event, platform, stance))
 

@@ -10,7 +10,7 @@ from crabhook.model.actor import HERE, Actor, Operator, OrderKind
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value, compact
 
-__all__ = ["CAP", "LETS_PASS", "UNHEARD_DAYS", "Order", "OrderKind", "Standing"]
+__all__ = ["CAP", "LASTING", "LETS_PASS", "UNHEARD_DAYS", "Order", "OrderKind", "Standing"]
 
 CAP = 8
 """How often in a row an agent can be kept going; it stops at the next stop all the same."""
@@ -19,6 +19,9 @@ LETS_PASS = frozenset(
     {OrderKind.ALLOW_ALL, OrderKind.KEEP_GOING, OrderKind.AWAY, OrderKind.LET_ONCE}
 )
 """Orders by which calls pass: a decider may end them, and a key that lies open."""
+
+LASTING = frozenset({OrderKind.HALT, OrderKind.LET_ONCE})
+"""Orders that outlive every server: each is a row of its record."""
 
 UNHEARD_DAYS = 7
 """An order about a session ends when so long no event of the session came.

@@ -17,7 +17,7 @@ from crabhook.model.actor import UNKNOWN, OrderKind
 from crabhook.model.ballot import Ballot
 from crabhook.model.errors import CrabhookError
 from crabhook.model.jsontext import Value, compact, parse_object
-from crabhook.model.order import LET_ONCE_FOR, Order, Standing
+from crabhook.model.order import LASTING, LET_ONCE_FOR, Order, Standing
 from crabhook.model.session import KeptNote, Note
 from crabhook.model.wording import who
 from crabhook.store.actors import actor_data, actor_in
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 
 _ABOUT = ("name", "session", "project", "times", "words")
-_ROWS = (OrderKind.HALT, OrderKind.LET_ONCE)  # orders that are rows of every store
 _SAME = 0.5  # seconds by which an order's end may differ between two clock readings
 _TEXTS = ("platform", "session", "agent", "text", "call")
 
@@ -188,7 +187,7 @@ class KeptOrders:
         if self._documents is None or seen == self._seen:
             return []
         ahead, self._seen = self._wall() - now, seen
-        rows = [_order_row(order, ahead) for order in orders if order.kind not in _ROWS]
+        rows = [_order_row(order, ahead) for order in orders if order.kind not in LASTING]
         if _alike(rows, self._rows):
             return []
         self._rows = rows
