@@ -63,11 +63,11 @@ def arrived(state: BrokerState, fact: Arrived) -> list[Effect]:
     shared = conflicts.look(state, fact)
     ruling = conflicts.rule(state, _rule(state, fact, duplicate), shared)
     warning = conflicts.warning(state, event, shared) if shared else ""
-    if ruling.observes:
+    stands = ruling.waits and state.stands_alone(fact.request)
+    if ruling.observes or stands:
         went_by = state.note(event, "", outcome=platform.outcome(event), size=fact.request.size)
         effects = [*_observe(state, fact, warning), *effects, went_by]
-    elif ruling.waits and state.stands_alone(fact.request):
-        effects = [*_observe(state, fact, warning), *effects, *_put_up(state, fact, ruling)]
+        effects += _put_up(state, fact, ruling) if stands else []
     else:
         decided = _decided_before(state, fact) if about_a_call and not ruling.denies else []
         if not decided and ruling.decided is not None:
@@ -157,7 +157,7 @@ def _ended_elsewhere(state: BrokerState, news: Event, closes: EndScope) -> list[
     ended = [
         card
         for card in waiting
-        if over(card.event, news, closes) and (gone or not _stands(state, card))
+        if over(card.event, news, closes) and (gone or not state.stands_alone(*card.requests))
     ]
     if closes is not EndScope.CALL:
         return ended
@@ -188,24 +188,21 @@ MOST_STANDING = 16  # of them in one session, so that refused calls leave room f
 def _put_up(state: BrokerState, fact: Arrived, ruling: Course) -> list[Effect]:
     """Put up the card of an event that has its answer already; one for calls that are the same."""
     event = fact.request.event
-    outcome = state.platforms[event.platform].outcome(event)
-    went_by = state.note(event, "", outcome=outcome, size=fact.request.size)
     until = fact.now + STANDS_FOR
     request = replace(fact.request, wait_until=until, gives_up_at=until)
-    standing = [card for card in state.cards.of_session(event.session_key) if _stands(state, card)]
+    standing = [
+        card
+        for card in state.cards.of_session(event.session_key)
+        if state.stands_alone(*card.requests)
+    ]
     agent, call = event.agent_key, call_of(event)
     again = any((each.event.agent_key, call_of(each.event)) == (agent, call) for each in standing)
     if again or len(standing) >= MOST_STANDING or state.pending.refusal(request):
-        return [went_by]
+        return []
     state.pending.enter(request, NO_CONNECTION)
     number, legs = state.cards.next_number(), (request.leg(""),)
     card = Card(number, legs, asked_at=fact.now, reason=ruling.reason, risk=fact.risk)
-    return [went_by, state.put(card), state.wake(until, request.id)]
-
-
-def _stands(state: BrokerState, card: Card) -> bool:
-    """Whether no agent waits for this card, so that only its session's end or its time ends it."""
-    return all(map(state.stands_alone, card.requests))
+    return [state.put(card), state.wake(until, request.id)]
 
 
 def _spend(state: BrokerState, order: Standing) -> list[Effect]:

@@ -162,10 +162,15 @@ class BrokerState:
         phase = self.platforms[event.platform].phase(event)
         return event.tool is not None and phase in (Phase.BEFORE, Phase.ASKING, Phase.PART)
 
-    def stands_alone(self, leg: Leg) -> bool:
-        """Whether the leg's hook has its answer: no agent waits for what its card decides."""
-        held = self.platforms[leg.event.platform].held(leg.event, leg.stance)
-        return held is Held.AFTERWARDS
+    def stands_alone(self, *legs: Leg) -> bool:
+        """Whether the hooks of these legs have their answers: no agent waits for a decision.
+
+        So only its time, or the end of its session, ends their card undecided.
+        """
+        return all(
+            self.platforms[leg.event.platform].held(leg.event, leg.stance) is Held.AFTERWARDS
+            for leg in legs
+        )
 
     def let_once(self, card: Card, by: Actor) -> list[Effect]:
         """Let the call of a card run once, and tell its model; raises DecisionError."""
@@ -174,7 +179,7 @@ class BrokerState:
         standing = self.orders.give(order, by, self.now)
         effects: list[Effect] = [self.note(standing.event, str(standing))]
         effects += [self.wake(self.now + LET_ONCE_FOR), self.wake(standing.ends_unheard)]
-        if not all(map(self.stands_alone, card.requests)):
+        if not self.stands_alone(*card.requests):
             return effects  # the hook that waits is told
         with suppress(DecisionError):  # too many notes wait: the order stands all the same
             text = _try_again(event)
