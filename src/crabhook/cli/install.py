@@ -159,8 +159,9 @@ def report(change: SettingsChange, what: str, *, shared: bool = False) -> None:
     if change.is_none:
         say(f"{what}: already so in {place}, nothing was written.")
         return
+    done = f"{place} is removed" if change.removes else f"written to {place}"
     backup = change.carry_out(shared=shared)
-    say(f"{what}: {f'written to {place}' if change.text else f'{place} is removed'}.")
+    say(f"{what}: {done}.")
     if backup:
         same = read(backup).content == change.settings.content
         say(f"The file as it was{'' if same else ', but for hooks of crabhook'}: {backup}")

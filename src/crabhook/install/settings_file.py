@@ -191,6 +191,11 @@ class SettingsChange:
         """Whether there is nothing to do."""
         return self.text == self.settings.text
 
+    @property
+    def removes(self) -> bool:
+        """Whether the file goes: it shall hold nothing, and no owner's link leads to it."""
+        return not self.text and not self.settings.path.is_symlink()
+
     def difference(self) -> str:
         """Return the change as a unified diff."""
         before, after = (t.splitlines(keepends=True) for t in (self.settings.text, self.text))
@@ -201,11 +206,11 @@ class SettingsChange:
     def carry_out(self, *, shared: bool = False) -> Path | None:
         """Write the change; return the backup of the owner's part, if there was one.
 
-        A file that shall hold nothing is removed. A new file is private, or readable for all if
-        `shared`. Raises InstallError, naming the file, if writing failed.
+        A new file is private, or readable for all if `shared`. Raises InstallError, naming the
+        file, if writing failed.
         """
         with _named(self.settings.path):
-            if not self.text:
+            if self.removes:
                 remove(self.settings)
                 return None
             return write(self.settings, self.text.encode(), shared=shared)

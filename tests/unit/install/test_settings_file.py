@@ -6,10 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from crabhook.install.settings_file import read, write
+from crabhook.install.entries import with_hooks
+from crabhook.install.settings_file import has_hooks, read, removal, write
 from crabhook.model.errors import InstallError
+from crabhook.platforms import HOOKED
+from crabhook.platforms.installation import Installation
 
 OLD, NEW = b'{"a": 1.0}\n', b'{"b": 2}\n'
+OURS = Installation("/venv/bin/python", "/venv/crabhook/hook/run.py")
 
 
 @pytest.fixture
@@ -117,6 +121,32 @@ def test_a_link_to_nothing_yet_gets_its_target(tmp_path: Path) -> None:
     write(read(path), NEW)
     assert path.is_symlink()
     assert (tmp_path / "dotfiles" / "claude.json").read_bytes() == NEW
+
+
+@pytest.mark.parametrize("name", HOOKED)
+def test_a_link_that_its_owner_set_up_leads_somewhere_when_our_hooks_are_gone(
+    tmp_path: Path, name: str
+) -> None:
+    settings = HOOKED[name].settings
+    target, path = tmp_path / "dotfiles", tmp_path / "link"
+    target.write_text(with_hooks("", settings.groups(OURS), settings.own), "utf-8")
+    path.symlink_to(target)
+    assert has_hooks(path)
+    removal(path, alone=settings.alone).carry_out()
+    assert path.is_symlink()
+    assert path.exists()
+    assert not has_hooks(path)
+
+
+@pytest.mark.parametrize("name", HOOKED)
+def test_a_file_of_our_hooks_alone_goes_with_them(tmp_path: Path, name: str) -> None:
+    settings = HOOKED[name].settings
+    path = tmp_path / "settings"
+    path.write_text(with_hooks("", settings.groups(OURS), settings.own), "utf-8")
+    change = removal(path, alone=settings.alone)
+    assert change.removes == (name in {"copilot", "opencode"})
+    change.carry_out()
+    assert path.exists() != change.removes
 
 
 @pytest.mark.parametrize("other", [b'{"theirs": 1}', b"", None])
