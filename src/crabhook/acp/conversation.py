@@ -29,7 +29,7 @@ Message: TypeAlias = _Object | PayloadError
 """What a line says, or why it cannot be read."""
 _CANCEL = "$/cancel_request"
 _ONCE = frozenset({"allow_once", "reject_once"})
-_OPENS = frozenset({"session/load", "session/resume", "session/fork"})
+_OPENS = frozenset({"session/load", "session/resume"})
 _OVER = frozenset({"completed", "failed"})
 _NAMED = 80  # letters of a peer's word in a complaint of ours
 
@@ -143,7 +143,10 @@ class _Calls:
         self._size -= before
         if text_at(update, "status") in _OVER or size > CALLS_KEPT:
             return
-        self._known[session, call_id] = merged(call, update), size
+        call, size = merged(call, update), before + size
+        if self._size + size > CALLS_KEPT:  # parts that were told anew are counted twice
+            size = len(compact(call))
+        self._known[session, call_id] = call, size
         self._size += size
         while self._size > CALLS_KEPT:
             _, oldest = self._known.pop(next(iter(self._known)))

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crabhook.acp import conversation
 from crabhook.acp.conversation import (
     PASS,
     RACES_AT_ONCE,
@@ -207,6 +208,44 @@ def test_an_input_that_is_another_than_before_counts_alone() -> None:
     talk.agent(method="session/update", params={"sessionId": "s", "update": update})
     race = talk.asks(toolCall={"toolCallId": "c2", "rawInput": {"command": "rm"}})
     assert json.loads(race.payload)["tool_call"]["rawInput"] == {"command": "rm"}
+
+
+def test_a_session_goes_on_in_its_folder_and_mode_after_another_was_made_of_it() -> None:
+    talk = Talk()
+    talk.editor(id=3, method="session/fork", params={"sessionId": "s", "cwd": "/elsewhere"})
+    talk.agent(id=3, result={"sessionId": "t", "modes": {"currentModeId": "plan"}})
+    for session, cwd, mode in (("s", "/home/dev/project", "default"), ("t", "/elsewhere", "plan")):
+        asked = json.loads(talk.asks(id=session, session=session).payload)
+        assert (asked["cwd"], asked["permission_mode"]) == (cwd, mode)
+
+
+def test_what_is_kept_of_calls_has_a_bound_although_they_are_told_in_parts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(conversation, "CALLS_KEPT", 100_000)
+    talk = Talk()
+    for number in range(20):
+        call = {"sessionUpdate": "tool_call", "toolCallId": f"n{number}"}
+        for part in ({"rawInput": {"text": "a" * 50_000}}, {"title": "more"}):
+            params = {"sessionId": "s", "update": call | part}
+            talk.agent(method="session/update", params=params)
+    kept = [
+        len(json.loads(talk.asks(id=n, toolCall={"toolCallId": f"n{n}"}).payload)["tool_call"])
+        for n in range(20)
+    ]
+    assert kept == [1] * 19 + [3], "the oldest are forgotten first"
+
+
+def test_a_call_that_is_told_anew_and_anew_is_not_forgotten(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(conversation, "CALLS_KEPT", 100_000)
+    talk = Talk()
+    for each in ({"rawInput": {"command": "ls"}}, *[{"content": [{"text": "a" * 30_000}]}] * 9):
+        update = {"sessionUpdate": "tool_call_update", "toolCallId": "n", **each}
+        talk.agent(method="session/update", params={"sessionId": "s", "update": update})
+    asked = json.loads(talk.asks(toolCall={"toolCallId": "n"}).payload)
+    assert asked["tool_call"]["rawInput"] == {"command": "ls"}
 
 
 def test_of_too_many_requests_the_editor_decides_alone() -> None:
