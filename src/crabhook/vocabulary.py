@@ -89,10 +89,13 @@ def folder_keys(tool: str, agent: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(key for platform in platforms for key in platform.tools.folder_keys))
 
 
-def path_key(tool: str, agent: str) -> str:
-    """Return the input that holds a path, of an agent's tool or of another agent's of its name."""
+def path_key(tool: str, *agents: str) -> str:
+    """Return the input that holds a path, of a tool of the first of these agents that has it.
+
+    It is another agent's of this name where none of them has.
+    """
     keys = vocabulary().path_keys.get(tool, {})
-    return keys.get(agent) or next(iter(keys.values()), "")
+    return next((keys[agent] for agent in (*agents, *keys) if agent in keys), "")
 
 
 def plan_folder(event: Event) -> str:

@@ -13,7 +13,10 @@ PLATFORM = Platform(
     program="",
     package=__name__,
     events=events.EVENTS,
-    tools=Tools(folder_keys=("cwd",), path_keys={"Read": "file_path"}),
+    tools=Tools(
+        folder_keys=("cwd",),
+        path_keys=dict.fromkeys(("Read", "Edit", "Write", "MultiEdit"), "file_path"),
+    ),
     read=events.read_event,
     held=events.held,
     asks=events.asks,

@@ -55,7 +55,7 @@ def changed_paths(event: Event) -> tuple[str, ...]:
     ):
         return ()
     if kind is CallKind.EDIT:
-        named: Sequence[Value] = [tool.input.get(path_key(tool.name, event.agent))]
+        named: Sequence[Value] = [tool.input.get(path_key(tool.name, event.platform, event.agent))]
     else:
         patches = (tool.input.get(key) for key in parts.PATCH_KEYS)
         text = next((patch for patch in patches if isinstance(patch, str)), "")
@@ -87,7 +87,7 @@ class _Reading:
         self.platform = event.platform
         self.cwd = event.cwd if event.cwd.startswith("/") else context.project or "/"
         self.name = parts.canonical(tool.text)
-        self.own = path_key(tool.text, event.agent)
+        self.own = path_key(tool.text, event.platform, event.agent)
         self.kind = parts.kind_of(tool.text)
 
     def text(self, *keys: str) -> str:

@@ -6,7 +6,9 @@ import pytest
 
 from crabhook.platforms import PLATFORMS
 from crabhook.policy.calls.parts import KINDS, CallKind, canonical, kind_of, mcp_name
+from crabhook.policy.calls.read import changed_paths
 from crabhook.vocabulary import folder_keys, path_key, vocabulary
+from tests.support.client import sample
 from tests.support.rows import every_row
 
 
@@ -53,6 +55,12 @@ def test_a_path_is_read_from_the_input_of_the_agents_own_tool(
     agent: str, tool: str, key: str
 ) -> None:
     assert path_key(tool, agent) == key
+
+
+@every_row("name", ["claude-agent-acp-Write", "copilot-edit", "gemini-edit", "opencode-edit"])
+def test_the_file_of_an_edit_that_a_proxy_asks_about_is_read_for_every_agent(name: str) -> None:
+    event = PLATFORMS["acp"].read(sample(name, agent="acp"))
+    assert changed_paths(event) == (event.given["file_path"],)
 
 
 @every_row("agent, tool", OWN_COMMANDS)
