@@ -62,9 +62,20 @@ def check(card: Card, fact: Answered, now: float) -> None:
         )
     if not isinstance(fact.by, Operator):
         raise DecisionError(f"#{card.number} must be allowed by the people that a rule names")
+    if not _is_shown(fact.decision):
+        raise DecisionError(
+            f"#{card.number} needs the people that a rule names: a yes may change the input and "
+            "have a note to the model, no more. Nothing was sent"
+        )
     ballot = ledger.with_electorate(card.ballot, fact.electorate)
     if why := ledger.why_not(ballot, fact.by, now):
         raise DecisionError(f"#{card.number}: {why}")
+
+
+def _is_shown(decision: Decision) -> bool:
+    """Whether the next person is shown all that this yes brings along."""
+    shown = replace(decision, note="", updated_input=None, despite=())
+    return shown == Decision(Verdict.ALLOW)
 
 
 def with_vote(card: Card, fact: Answered, now: float) -> Card:

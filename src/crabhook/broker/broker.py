@@ -289,9 +289,19 @@ class Broker:
         """Whether an event would wait on a card if it arrived now; a no is exact."""
         return arriving.comes_to_a_card(self._state, fact)
 
-    def check(self, number: int, decision: Decision, seen: int | None = None) -> None:
-        """Raise what `Answered` would raise for a call that the operator did not change."""
+    def check_with_rule(self, number: int, decision: Decision, seen: int | None = None) -> None:
+        """Raise what `Answered` would raise, or that no rule may go with this answer.
+
+        The operator did not change the call. Where certain people must allow it, one person's rule
+        would stand though the others never agree.
+        """
         ending.check(self._state, number, decision, {}, seen)
+        card = ending.known_card(self._state, number)
+        allows = decision.verdict is Verdict.ALLOW
+        if allows and Beside.RULE not in card.choices.beside:
+            raise DecisionError(
+                f"#{number} cannot be allowed with a rule: allow it without. Nothing was sent"
+            )
 
     def meant(self, number: int, decision: Decision) -> Decision:
         """Return what a decision means: a plain allow agrees with what others voted for."""

@@ -125,11 +125,18 @@ def card_document(
 
 
 def votes(card: Card) -> str:
-    """Return who said yes to a card, and for whom it waits; empty where one yes is enough."""
+    """Return who said yes to a card, and for whom it waits; empty where one yes is enough.
+
+    Who is asked to agree to a changed call also reads what the rules say against the change.
+    """
     if card.ballot is None:
         return ""
     if card.state is State.WAITING:
-        return card.ballot.standing.why
+        proposal = card.ballot.proposal
+        if proposal is None or not proposal.despite:
+            return card.ballot.standing.why
+        against = "; ".join(proposal.despite)
+        return f"{card.ballot.standing.why} The rules are against the call as changed: {against}."
     yes = names_of(card.ballot.votes)
     return f"{yes} said yes" if yes else ""
 

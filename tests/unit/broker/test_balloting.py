@@ -83,6 +83,24 @@ def test_nothing_leaves_the_call_to_the_agent(decision: Decision) -> None:
         book.answers(1, decision, ANN)
 
 
+MORE_THAN_SHOWN = {
+    "a mode": Decision(Verdict.ALLOW, permissions=({"type": "setMode", "mode": "acceptEdits"},)),
+    "a message": Decision(Verdict.ALLOW, user_message="All is well."),
+    "an end of the turn": Decision(Verdict.ALLOW, halt="enough"),
+    "silence": Decision(Verdict.ALLOW, suppress_output=True),
+}
+
+
+@pytest.mark.parametrize("decision", MORE_THAN_SHOWN.values(), ids=MORE_THAN_SHOWN)
+def test_a_yes_brings_nothing_that_the_next_person_is_not_shown(decision: Decision) -> None:
+    asks = prompt if decision.permissions else bash
+    book = playbook(TWO).asks(asks("a", "ls"))
+    with pytest.raises(DecisionError, match="no more"):
+        book.answers(1, decision, ANN)
+    book.answers(1, replace(ALLOW, note="mind the cache"), ANN)
+    assert book.broker.card(1).ballot.votes[-1].note == "mind the cache"  # type: ignore[union-attr]
+
+
 def test_an_edit_voids_the_votes_and_who_has_not_seen_it_cannot_agree() -> None:
     book = playbook(TWO).asks(bash("a", "ls")).answers(1, ALLOW, ANN)
     seen = book.broker.card(1).revision  # type: ignore[union-attr]

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
+from crabhook.model.ballot import Ballot, Terms
 from crabhook.model.card import Because, Brought, Card, Effect, FeedEntry, Level, Risk
 from crabhook.model.decision import Choices, Decision, Verdict
 from crabhook.model.event import Event, ShownField, ToolCall
 from crabhook.present.around import around, calls_before
-from crabhook.present.card import card_document
+from crabhook.present.card import card_document, votes
 from crabhook.present.document import (
     RESTORED,
     AsAllowed,
@@ -111,6 +112,17 @@ def test_around_the_request_stand_risk_reason_and_session() -> None:
     assert (document.risk, document.reason) == (CallRisk(card.risk), CardReason(card.reason))
     assert document.context.prompt == "Build it"
     assert [entry.event.given["command"] for entry in document.last_calls.calls] == ["make"]
+
+
+def test_who_is_asked_to_agree_to_a_change_reads_what_the_rules_say_against_it() -> None:
+    card = card_of(BASH)
+    edit = Decision(Verdict.ALLOW, updated_input={"command": "rm x"}, despite=("no rm",))
+    ballot = Ballot((Terms(need=2),), 0.0, proposal=edit)
+    assert votes(replace(card, ballot=ballot)).endswith(
+        " The rules are against the call as changed: no rm."
+    )
+    plain = replace(ballot, proposal=replace(edit, despite=()))
+    assert "against" not in votes(replace(card, ballot=plain))
 
 
 EFFECTS = (Effect("a", Level.DANGER, "deletes x"), Effect("b", Level.CAUTION, "network"))

@@ -236,7 +236,9 @@ class LocalDesk:
     ) -> None:
         number, decision, seen = command.card, command.decision, command.seen
         broker = self._runner.broker
-        broker.check(number, decision, seen)  # so that nothing is written and then refused
+        broker.check_with_rule(
+            number, decision, seen
+        )  # so that nothing is written and then refused
         denies = decision.verdict is Verdict.DENY  # then the rule never allows what is denied now
         about = f"card #{number}"
         reason = decision.reason if denies else ""

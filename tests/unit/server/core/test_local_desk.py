@@ -38,6 +38,7 @@ from crabhook.desk.updates import (
     Update,
 )
 from crabhook.model.actor import OWNER, Operator, OrderKind
+from crabhook.model.ballot import Terms
 from crabhook.model.card import NO_RISK, Card, Request
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Event
@@ -363,3 +364,16 @@ def test_a_denial_with_a_rule_keeps_a_rule_that_denies() -> None:
     desk.seat.done(DecideWithRule(1, 1, taken, Decision(Verdict.DENY, reason="no")))
     ((_, kept),) = desk.rules
     assert kept.rule.startswith("deny ")  # as the played desk tells it
+
+
+def test_a_yes_that_needs_others_too_keeps_no_rule() -> None:
+    desk = PlayedDesk()
+    terms = (Terms(need=2, rule="rules.toml, line 1"),)
+    desk.read.judge = lambda _: Ruling(RuleVerdict.ASK_OPERATOR, None, "two of us", terms=terms)
+    desk.offered[1] = BOTH
+    desk.ask(call(session_id="a"))
+    taken = TakenOffer(NARROW.id, NARROW.expires)
+    refusal = desk.seat.outcome(DecideWithRule(1, 1, taken, ALLOW, frozenset()))
+    assert isinstance(refusal, Refused)
+    assert "cannot be allowed with a rule" in refusal.why
+    assert not desk.rules
