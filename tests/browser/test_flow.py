@@ -64,6 +64,27 @@ async def test_a_command_is_denied_by_the_cookie_and_another_is_allowed_by_the_p
     assert told(hook)["permissionDecision"] == "allow"
 
 
+NEEDS_TWO = '[[rule]]\nverdict = "ask-operator"\nmatch = "Bash(terraform *)"\nneed = 2\n'
+
+
+async def test_a_yes_that_needs_others_too_is_said_to_count_and_to_decide_nothing(
+    house: WebHouse, phone: MakePhone
+) -> None:
+    rules = house.home / ".config" / "crabhook" / "rules.toml"
+    rules.parent.mkdir(parents=True, exist_ok=True)
+    rules.write_text(NEEDS_TWO, encoding="utf-8")
+    device = await phone()
+    hook = house.runs("terraform apply")
+    card = await device.card("terraform apply")
+    await expect(card).to_contain_text("0 of 2 said yes")
+    await device.tap(card, "allow")
+    outcome = card.locator("output.outcome").last
+    await expect(outcome).to_contain_text("Your yes counts. 1 of 2 said yes: ann.")
+    await expect(card.locator(".votes")).to_contain_text("1 of 2 said yes: ann.")
+    await expect(outcome).to_contain_text("Your yes counts.")
+    assert hook.poll() is None
+
+
 @pytest.mark.thorough
 async def test_questions_are_answered_one_by_its_option_and_one_by_own_words(
     house: WebHouse, phone: MakePhone

@@ -247,6 +247,13 @@ class Card:
         return self.ballot is None or self.ballot.standing.includes(person)
 
     @property
+    def still_needs(self) -> str:
+        """Whose yes it still waits for, in words; empty where it has ended or any yes decides."""
+        if self.ballot is None or self.state is not State.WAITING:
+            return ""
+        return self.ballot.standing.why
+
+    @property
     def decision(self) -> Decision | None:
         """The decision, whether a person, a rule or an order made it; None while there is none."""
         return None if self.decided is None else self.decided.decision

@@ -134,9 +134,9 @@ def votes(card: Card) -> str:
     if card.state is State.WAITING:
         proposal = card.ballot.proposal
         if proposal is None or not proposal.despite:
-            return card.ballot.standing.why
+            return card.still_needs
         against = "; ".join(proposal.despite)
-        return f"{card.ballot.standing.why} The rules are against the call as changed: {against}."
+        return f"{card.still_needs} The rules are against the call as changed: {against}."
     yes = names_of(card.ballot.votes)
     return f"{yes} said yes" if yes else ""
 

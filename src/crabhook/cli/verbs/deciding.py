@@ -179,8 +179,8 @@ async def decide(wish: Wish, number: int, here: Attached) -> CardResult:
             return CardResult(number, f"{words}: decide it at a desk", FAILED)
     outcome = await here.submit(commands.Decide(card.number, card.revision, decision))
     card, code = here.replica.card(number) or card, CODES[type(outcome)]
-    if isinstance(outcome, commands.Done) and card.ballot and card.state is State.WAITING:
-        return _told(card, f"#{number}: {card.ballot.standing.why}", COUNTED, here)
+    if isinstance(outcome, commands.Done) and card.still_needs:
+        return _told(card, f"#{number}: {card.still_needs}", COUNTED, here)
     if isinstance(outcome, commands.Done):
         return _told(card, f"#{number} {decision.verdict.done}", code, here)
     words = f"#{number}: {outcome.why}"

@@ -361,7 +361,9 @@ class Pages:
         outcome = reply.outcome
         match outcome:
             case Done():
-                return self.answer(HTTPStatus.OK, {"done": True})
+                needs = reply.card.still_needs if reply.card else ""
+                waits = {"still_needs": needs} if needs else {}
+                return self.answer(HTTPStatus.OK, {"done": True, **waits})
             case TooLate(why, by):
                 name = by.name if isinstance(by, Operator) else ""
                 return self.answer(HTTPStatus.CONFLICT, {"why": why, "late": True, "by": name})

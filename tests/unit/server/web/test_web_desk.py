@@ -8,8 +8,10 @@ from dataclasses import replace
 
 import pytest
 
+from crabhook.model.ballot import Terms
 from crabhook.model.card import State
 from crabhook.model.decision import Verdict
+from crabhook.policy.rule import RuleVerdict, Ruling
 from crabhook.server.web.guard import HEADERS
 from crabhook.server.web.held import AT_ONCE
 from crabhook.server.web.listener import TRIES
@@ -254,6 +256,19 @@ async def test_a_bare_denial_needs_no_finger_and_an_allow_does() -> None:
         desk.server.ask(call(2, cwd="/shop"))
         assert (await page.call(desk.told(2, "deny"))).value == {"done": True}
         assert verdict_of(desk, 2) is Verdict.DENY
+
+
+async def test_a_yes_that_needs_others_too_is_counted_and_not_called_a_decision() -> None:
+    two = Ruling(RuleVerdict.ASK_OPERATOR, None, "two of us", terms=(Terms(need=2),))
+    async with standing() as desk:
+        ann, dee = await opened(desk, "ann"), await opened(desk)
+        desk.server.read.judge = lambda _: two
+        desk.server.ask(call(2, cwd="/shop"))
+        first = (await ann.call(desk.told(2), sign=True)).value
+        assert first == {"done": True, "still_needs": "1 of 2 said yes: ann. It waits for dee."}
+        assert verdict_of(desk, 2) is None
+        assert (await dee.call(desk.told(2), sign=True)).value == {"done": True}
+        assert verdict_of(desk, 2) is Verdict.ALLOW
 
 
 async def test_an_assertion_counts_for_the_bytes_that_it_signed() -> None:

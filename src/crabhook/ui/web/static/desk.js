@@ -389,13 +389,15 @@ const arrived = [];
 /** Tell a person that a card which they look at is another one now. */
 function changed(holder, before) {
   if (!holder.matches("article[data-card]") || before === markOf(holder)) return;
-  const { state, isSaid, isSaidTone } = holder.dataset;
+  const { state, isSaid, isSaidTone, isCounted } = holder.dataset;
   if (holder.hasAttribute("data-is-decided")) {
     // Its buttons went, and what was said beside them with these.
     sayAt(holder, isSaid, isSaidTone);
     offerNext(holder);
   } else if (state && state !== "waiting") sayEnded(holder);
-  else sayAt(holder, "It changed: look again.", "warning");
+  else if (isCounted && all(".votes", holder).some((votes) => votes.textContent === isCounted)) {
+    sayAt(holder, isSaid, isSaidTone); // the change is the yes of this page
+  } else sayAt(holder, "It changed: look again.", "warning");
 }
 
 let scrolledAt = -Infinity; // when the page scrolled itself, which is no person's moving on
@@ -996,6 +998,10 @@ function told(response, answer, holder, gives) {
   if (response.ok && answer.taken_back) return sayAt(holder, "Taken back: nothing was decided.");
   if (response.ok) {
     clearFields(holder);
+    if (answer.still_needs) {
+      holder.dataset.isCounted = answer.still_needs;
+      return sayAt(holder, `Your yes counts. ${answer.still_needs}`, "good");
+    }
     if (gives) holder.setAttribute("data-is-decided", "");
     sayAt(holder, gives ? `${gives}.` : "Done.", "good");
     offerNext(holder);
