@@ -7,7 +7,16 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from crabhook.model.actor import Role
-from crabhook.team.certificates import Authority, Key, new_key, plain, request_of, sealed, until
+from crabhook.team.certificates import (
+    Authority,
+    Key,
+    new_key,
+    plain,
+    request_of,
+    sealed,
+    signing_in,
+    until,
+)
 from crabhook.team.desk_keys import DeskFolder, DeskKeys, keep
 from crabhook.team.folder import Folder
 from crabhook.team.invitation import Joined
@@ -48,9 +57,12 @@ class Founded:
     ) -> tuple[bytes, bytes]:
         """Let a person in with one device; return its certificate and key, PEM."""
         key: Key = new_key()
-        made = self.authority.for_device(request_of(key), f"o-{name}", f"d-{name}", self.now)
-        since = int(self.now) - 300
-        device = Device(f"d-{name}", f"{name}'s", fingerprint_of(made), since, until(made))
+        request, since = request_of(key), int(self.now) - 300
+        made = self.authority.for_device(request, f"o-{name}", f"d-{name}", self.now)
+        signing, ends = signing_in(request), until(made)
+        device = Device(
+            f"d-{name}", f"{name}'s", fingerprint_of(made), since, ends, signing=signing
+        )
         member = Member(f"o-{name}", name, role, scope or Scope(), (device,))
         self.change(lambda team: replace(team, members=(*team.members, member)))
         return made, plain(key)
@@ -64,8 +76,9 @@ class Founded:
             for which, one in enumerate(requests)
         )
         since, ends = int(self.now) - 300, until(made)
-        known = (fingerprint_of(made), since, ends, fingerprint_of(closing))
-        member = Member(f"o-{name}", name, role, Scope(), (Device(f"d-{name}", "laptop", *known),))
+        known = (fingerprint_of(made), since, ends, fingerprint_of(closing), 0)
+        device = Device(f"d-{name}", "laptop", *known, signing_in(requests[0]))
+        member = Member(f"o-{name}", name, role, Scope(), (device,))
         self.change(lambda team: replace(team, members=(*team.members, member)))
         authority = self.folder.authority.read_bytes()
         told = Joined(authority, made, closing, server, "ours", name, role.value)

@@ -20,8 +20,8 @@ from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
 from cryptography.hazmat.primitives.hashes import SHA256
 
 from crabhook.datatypes import frozen
+from crabhook.hook.statement import framed
 from crabhook.model.errors import CrabhookError
-from crabhook.team.invitation import framed
 from crabhook.team.membership import Identified, Principal, Team, TeamRefusal
 
 NAMESPACE = "presence@crabhook"

@@ -1,7 +1,8 @@
 """The team's own small certificate authority: keys, certificates, and seals under a passphrase.
 
-All keys are ECDSA P-256, since gRPC's TLS takes no Ed25519. Only this module and its importers need
-the package `cryptography`; hooks never do.
+All keys are ECDSA P-256, since gRPC's TLS takes no Ed25519. A device signs decisions by an Ed25519
+key derived from its opening key, so that one passphrase opens both. Only this module and its
+importers need the package `cryptography`; hooks never do.
 """
 
 import hashlib
@@ -10,12 +11,13 @@ import secrets
 import unicodedata
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from cryptography import x509
 from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from cryptography.hazmat.primitives.serialization import (
     BestAvailableEncryption,
     Encoding,
@@ -120,10 +122,41 @@ def _p256(key: object) -> Key:
     return key
 
 
+def signing_key_of(key: Key) -> ed25519.Ed25519PrivateKey:
+    """Return the key by which a device signs decisions, derived from its opening key."""
+    secret = key.private_numbers().private_value.to_bytes(32, "big")
+    derived = HKDF(SHA256(), 32, salt=None, info=b"crabhook-decision-key-v1").derive(secret)
+    return ed25519.Ed25519PrivateKey.from_private_bytes(derived)
+
+
+# 2.25 is for names that nobody registers; the number is a random UUID's.
+_SIGNING = x509.ObjectIdentifier("2.25.213506873245930178360241856391067214773")
+
+
 def request_of(key: Key) -> bytes:
-    """Return a request for a certificate, in DER, without a name: the team gives the names."""
+    """Return a request for a certificate, in DER, without a name: the team gives the names.
+
+    It also says by which key the device will sign decisions; see `signing_in`.
+    """
+    public = signing_key_of(key).public_key().public_bytes_raw()
     builder = x509.CertificateSigningRequestBuilder().subject_name(x509.Name([]))
-    return builder.sign(key, SHA256()).public_bytes(Encoding.DER)
+    extended = builder.add_extension(x509.UnrecognizedExtension(_SIGNING, public), critical=False)
+    return extended.sign(key, SHA256()).public_bytes(Encoding.DER)
+
+
+def signing_in(request: bytes) -> str:
+    """Return the public key for decisions in a device's request, as `Device.signing` has it.
+
+    Empty for an older program's request. Raises CertificateError for what is no such key.
+    """
+    extensions = _read(request).extensions
+    public = next((each.value for each in extensions if each.oid == _SIGNING), None)
+    if public is None:
+        return ""
+    raw = public.value if isinstance(public, x509.UnrecognizedExtension) else b""
+    if len(raw) != 32:
+        raise CertificateError("the request names a key for decisions that is no key")
+    return raw.hex()
 
 
 @frozen(slots=False)
@@ -236,15 +269,26 @@ def begins(certificate: bytes) -> int:
     return int(x509.load_pem_x509_certificate(certificate).not_valid_before_utc.timestamp())
 
 
-def _asked(request: bytes) -> ec.EllipticCurvePublicKey:
+class _Request(NamedTuple):
+    """A request for a certificate, read whole: nothing in it raises later."""
+
+    key: object
+    valid: bool
+    extensions: x509.Extensions
+
+
+def _read(request: bytes) -> _Request:
     try:
         if len(request) > _LARGEST_REQUEST:
             raise ValueError("it is too large")  # noqa: TRY301 - as every other wrong one
-        signing_request = x509.load_der_x509_csr(request)
-        key = signing_request.public_key()
-        valid = signing_request.is_signature_valid
+        read = x509.load_der_x509_csr(request)
+        return _Request(read.public_key(), read.is_signature_valid, read.extensions)
     except Exception as error:  # noqa: BLE001 - whatever a stranger's bytes bring about
         raise CertificateError(f"the request for a certificate cannot be read: {error}") from None
+
+
+def _asked(request: bytes) -> ec.EllipticCurvePublicKey:
+    key, valid, _ = _read(request)
     if not isinstance(key, ec.EllipticCurvePublicKey) or not isinstance(key.curve, ec.SECP256R1):
         raise CertificateError("the request is not for a key on the curve P-256")
     if not valid:

@@ -22,6 +22,7 @@ from typing import Final
 from crabhook.data_files import tables
 from crabhook.datatypes import frozen
 from crabhook.hook.call import OK, UNAVAILABLE, HookCall
+from crabhook.hook.statement import framed
 from crabhook.hook.wire import MalformedBytes, fields_of, request_headers, write_message
 from crabhook.model.errors import CrabhookError
 
@@ -123,11 +124,6 @@ def six_words(pin: bytes, nonce: bytes, *fields: bytes) -> str:
     """Return the words that both ends show, of the keys and of what neither end chose alone."""
     digest = hashlib.sha256(framed(b"crabhook-words-v1", pin, nonce, *fields)).digest()
     return " ".join(_WORDS[byte] for byte in digest[:6])
-
-
-def framed(*fields: bytes) -> bytes:
-    """Return fields one after the other, so that different fields never give the same bytes."""
-    return b"".join(len(field).to_bytes(4, "big") + field for field in fields)
 
 
 ANSWER_WITHIN = 10.0  # seconds, of a listener that is there

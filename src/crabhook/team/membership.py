@@ -125,6 +125,9 @@ class Device:
 
     Its opening key is encrypted; `closing` is the certificate of the other, if any. Times are
     seconds since 1970; `revoked` 0 means not revoked.
+
+    `signing` is the public half of what it signs decisions with, Ed25519 in hexadecimal; empty for
+    a device that joined before there was such a key.
     """
 
     id: str
@@ -134,6 +137,7 @@ class Device:
     until: int
     closing: str = ""
     revoked: int = 0
+    signing: str = ""
 
 
 @frozen

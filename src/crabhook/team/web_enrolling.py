@@ -21,13 +21,14 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from crabhook.datatypes import frozen
+from crabhook.hook.statement import framed
 from crabhook.model.card import number_of
 from crabhook.model.errors import CrabhookError
 from crabhook.safe_open import read_own, write_own
 from crabhook.team.certificates import DAY, DEVICE_DAYS
 from crabhook.team.edit_team import new_id
 from crabhook.team.folder import Folder, raising_team_error
-from crabhook.team.invitation import LONGEST_NAME, TRIES, VALID, framed, six_words
+from crabhook.team.invitation import LONGEST_NAME, TRIES, VALID, six_words
 from crabhook.team.membership import Member, Passkey, Team
 from crabhook.team.passkeys import ALGORITHMS, Enrolled, Registration, enrolled, to_text
 

@@ -100,6 +100,38 @@ the end of a turn is held, too.
 """
 Global___Stance: _TypeAlias = Stance  # noqa: Y015
 
+class _SignatureKind:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _SignatureKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_SignatureKind.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    SIGNATURE_KIND_UNSPECIFIED: _SignatureKind.ValueType  # 0
+    """Not said; such a signature does not count."""
+    SIGNATURE_KIND_DESK: _SignatureKind.ValueType  # 1
+    """A desk's own key: Ed25519 over the statement."""
+    SIGNATURE_KIND_SSH: _SignatureKind.ValueType  # 2
+    """An SSH key, as `ssh-keygen -Y sign -n decision@crabhook` signs the statement,
+    without armour.
+    """
+    SIGNATURE_KIND_PASSKEY: _SignatureKind.ValueType  # 3
+    """A passkey: WebAuthn, whose challenge is the SHA-256 of the statement."""
+
+class SignatureKind(_SignatureKind, metaclass=_SignatureKindEnumTypeWrapper):
+    """SignatureKind says what made a signature, and so what the signed bytes are."""
+
+SIGNATURE_KIND_UNSPECIFIED: SignatureKind.ValueType  # 0
+"""Not said; such a signature does not count."""
+SIGNATURE_KIND_DESK: SignatureKind.ValueType  # 1
+"""A desk's own key: Ed25519 over the statement."""
+SIGNATURE_KIND_SSH: SignatureKind.ValueType  # 2
+"""An SSH key, as `ssh-keygen -Y sign -n decision@crabhook` signs the statement,
+without armour.
+"""
+SIGNATURE_KIND_PASSKEY: SignatureKind.ValueType  # 3
+"""A passkey: WebAuthn, whose challenge is the SHA-256 of the statement."""
+Global___SignatureKind: _TypeAlias = SignatureKind  # noqa: Y015
+
 @_typing.final
 class PermissionRequest(_message.Message):
     """PermissionRequest is one invocation of an agent's hook."""
@@ -115,6 +147,7 @@ class PermissionRequest(_message.Message):
     CLIENT_FIELD_NUMBER: _builtins.int
     WHEN_LOST_FIELD_NUMBER: _builtins.int
     ANSWER_FORM_FIELD_NUMBER: _builtins.int
+    STRICT_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     """Made by the client, unique to this invocation: the ticket with which a
     client that lost its connection finds its request again.  1 to 64
@@ -150,6 +183,12 @@ class PermissionRequest(_message.Message):
         nothing.
         """
 
+    @_builtins.property
+    def strict(self) -> Global___StrictHook:
+        """Set by a strict hook, which prints nothing that people have not signed: the
+        response has to bring their signatures.
+        """
+
     def __init__(
         self,
         *,
@@ -162,14 +201,45 @@ class PermissionRequest(_message.Message):
         client: Global___ClientFacts | None = ...,
         when_lost: _builtins.str = ...,
         answer_form: Global___AnswerForm.ValueType = ...,
+        strict: Global___StrictHook | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["client", b"client"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["client", b"client", "strict", b"strict"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer_form", b"answer_form", "client", b"client", "payload", b"payload", "platform", b"platform", "request_id", b"request_id", "secret", b"secret", "stance", b"stance", "wait_ms", b"wait_ms", "when_lost", b"when_lost"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer_form", b"answer_form", "client", b"client", "payload", b"payload", "platform", b"platform", "request_id", b"request_id", "secret", b"secret", "stance", b"stance", "strict", b"strict", "wait_ms", b"wait_ms", "when_lost", b"when_lost"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___PermissionRequest: _TypeAlias = PermissionRequest  # noqa: Y015
+
+@_typing.final
+class StrictHook(_message.Message):
+    """StrictHook says by which team a hook checks signatures, and how many it wants."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TEAM_ID_FIELD_NUMBER: _builtins.int
+    TEAM_SHA256_FIELD_NUMBER: _builtins.int
+    NEED_FIELD_NUMBER: _builtins.int
+    team_id: _builtins.bytes
+    """The team's id, 32 bytes: the SHA-256 of the certificate of its authority."""
+    team_sha256: _builtins.bytes
+    """The SHA-256 of the team file that the hook has."""
+    need: _builtins.int
+    """How many different people have to sign what is no denial, at least."""
+    def __init__(
+        self,
+        *,
+        team_id: _builtins.bytes = ...,
+        team_sha256: _builtins.bytes = ...,
+        need: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["need", b"need", "team_id", b"team_id", "team_sha256", b"team_sha256"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___StrictHook: _TypeAlias = StrictHook  # noqa: Y015
 
 @_typing.final
 class ClientFacts(_message.Message):
@@ -247,6 +317,8 @@ class PermissionResponse(_message.Message):
     INTERRUPT_FIELD_NUMBER: _builtins.int
     UPDATED_PERMISSIONS_FIELD_NUMBER: _builtins.int
     OTHER_OUTPUT_JSON_FIELD_NUMBER: _builtins.int
+    SIGNATURES_FIELD_NUMBER: _builtins.int
+    TEAM_FILE_FIELD_NUMBER: _builtins.int
     permission_decision: _builtins.str
     """hookSpecificOutput.permissionDecision: allow, deny, ask or defer."""
     permission_decision_reason: _builtins.str
@@ -289,6 +361,11 @@ class PermissionResponse(_message.Message):
     """With ANSWER_FORM_FIELDS: what hookSpecificOutput holds beside all that, as a
     JSON object, such as a form's values or another output of a tool.
     """
+    team_file: _builtins.bytes
+    """For a strict hook whose team file is another than the server's: the server's
+    team file, whole.  The hook takes it if the team's authority signed it and
+    it is newer.
+    """
     @_builtins.property
     def reply(self) -> Global___Reply:
         """What the hook's process is to print and how to exit."""
@@ -296,6 +373,12 @@ class PermissionResponse(_message.Message):
     @_builtins.property
     def updated_permissions(self) -> _containers.RepeatedCompositeFieldContainer[Global___PermissionUpdate]:
         """hookSpecificOutput.decision.updatedPermissions, with an allow."""
+
+    @_builtins.property
+    def signatures(self) -> _containers.RepeatedCompositeFieldContainer[Global___DecisionSignature]:
+        """For a strict hook: the signatures of the people who decided.  A response
+        that nobody signed, as a rule's, has none.
+        """
 
     def __init__(
         self,
@@ -318,10 +401,12 @@ class PermissionResponse(_message.Message):
         interrupt: _builtins.bool | None = ...,
         updated_permissions: _abc.Iterable[Global___PermissionUpdate] | None = ...,
         other_output_json: _builtins.str | None = ...,
+        signatures: _abc.Iterable[Global___DecisionSignature] | None = ...,
+        team_file: _builtins.bytes = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_additional_context", b"_additional_context", "_behavior", b"_behavior", "_continue", b"_continue", "_decision", b"_decision", "_hook_event_name", b"_hook_event_name", "_hook_specific_output_json", b"_hook_specific_output_json", "_interrupt", b"_interrupt", "_message", b"_message", "_other_output_json", b"_other_output_json", "_permission_decision", b"_permission_decision", "_permission_decision_reason", b"_permission_decision_reason", "_reason", b"_reason", "_stop_reason", b"_stop_reason", "_suppress_output", b"_suppress_output", "_system_message", b"_system_message", "_updated_input_json", b"_updated_input_json", "additional_context", b"additional_context", "behavior", b"behavior", "continue", b"continue", "decision", b"decision", "hook_event_name", b"hook_event_name", "hook_specific_output_json", b"hook_specific_output_json", "interrupt", b"interrupt", "message", b"message", "other_output_json", b"other_output_json", "permission_decision", b"permission_decision", "permission_decision_reason", b"permission_decision_reason", "reason", b"reason", "reply", b"reply", "stop_reason", b"stop_reason", "suppress_output", b"suppress_output", "system_message", b"system_message", "updated_input_json", b"updated_input_json"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_additional_context", b"_additional_context", "_behavior", b"_behavior", "_continue", b"_continue", "_decision", b"_decision", "_hook_event_name", b"_hook_event_name", "_hook_specific_output_json", b"_hook_specific_output_json", "_interrupt", b"_interrupt", "_message", b"_message", "_other_output_json", b"_other_output_json", "_permission_decision", b"_permission_decision", "_permission_decision_reason", b"_permission_decision_reason", "_reason", b"_reason", "_stop_reason", b"_stop_reason", "_suppress_output", b"_suppress_output", "_system_message", b"_system_message", "_updated_input_json", b"_updated_input_json", "additional_context", b"additional_context", "behavior", b"behavior", "confirm", b"confirm", "continue", b"continue", "decision", b"decision", "hook_event_name", b"hook_event_name", "hook_specific_output_json", b"hook_specific_output_json", "interrupt", b"interrupt", "message", b"message", "other_output_json", b"other_output_json", "permission_decision", b"permission_decision", "permission_decision_reason", b"permission_decision_reason", "reason", b"reason", "reply", b"reply", "stop_reason", b"stop_reason", "suppress_output", b"suppress_output", "system_message", b"system_message", "updated_input_json", b"updated_input_json", "updated_permissions", b"updated_permissions"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_additional_context", b"_additional_context", "_behavior", b"_behavior", "_continue", b"_continue", "_decision", b"_decision", "_hook_event_name", b"_hook_event_name", "_hook_specific_output_json", b"_hook_specific_output_json", "_interrupt", b"_interrupt", "_message", b"_message", "_other_output_json", b"_other_output_json", "_permission_decision", b"_permission_decision", "_permission_decision_reason", b"_permission_decision_reason", "_reason", b"_reason", "_stop_reason", b"_stop_reason", "_suppress_output", b"_suppress_output", "_system_message", b"_system_message", "_updated_input_json", b"_updated_input_json", "additional_context", b"additional_context", "behavior", b"behavior", "confirm", b"confirm", "continue", b"continue", "decision", b"decision", "hook_event_name", b"hook_event_name", "hook_specific_output_json", b"hook_specific_output_json", "interrupt", b"interrupt", "message", b"message", "other_output_json", b"other_output_json", "permission_decision", b"permission_decision", "permission_decision_reason", b"permission_decision_reason", "reason", b"reason", "reply", b"reply", "signatures", b"signatures", "stop_reason", b"stop_reason", "suppress_output", b"suppress_output", "system_message", b"system_message", "team_file", b"team_file", "updated_input_json", b"updated_input_json", "updated_permissions", b"updated_permissions"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__additional_context: _TypeAlias = _typing.Literal["additional_context"]  # noqa: Y015
     _WhichOneofArgType__additional_context: _TypeAlias = _typing.Literal["_additional_context", b"_additional_context"]  # noqa: Y015
@@ -389,6 +474,71 @@ class PermissionResponse(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__updated_input_json) -> _WhichOneofReturnType__updated_input_json | None: ...
 
 Global___PermissionResponse: _TypeAlias = PermissionResponse  # noqa: Y015
+
+@_typing.final
+class DecisionSignature(_message.Message):
+    """DecisionSignature is a person's signature of the reply in a response.  The statement is fields one
+    after the other, each behind its length in 4 bytes (docs/decisions/0059):
+    "crabhook-decision-v1", team_id, request_id, SHA-256("crabhook-ticket\\0" and the secret), platform,
+    stance (1 byte), SHA-256 of the payload; SHA-256 of reply.stdout, SHA-256 of reply.stderr,
+    reply.exit_code (4 bytes); and the verdict, card (8), votes (2), operator_id, key_id, signed_at_ms (8).
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    KIND_FIELD_NUMBER: _builtins.int
+    OPERATOR_ID_FIELD_NUMBER: _builtins.int
+    KEY_ID_FIELD_NUMBER: _builtins.int
+    SIGNED_AT_MS_FIELD_NUMBER: _builtins.int
+    VERDICT_FIELD_NUMBER: _builtins.int
+    CARD_FIELD_NUMBER: _builtins.int
+    VOTES_FIELD_NUMBER: _builtins.int
+    SIGNATURE_FIELD_NUMBER: _builtins.int
+    AUTHENTICATOR_DATA_FIELD_NUMBER: _builtins.int
+    CLIENT_DATA_JSON_FIELD_NUMBER: _builtins.int
+    kind: Global___SignatureKind.ValueType
+    """What made it."""
+    operator_id: _builtins.str
+    """The person's id in the team file."""
+    key_id: _builtins.str
+    """The key's id there: a device's, a passkey's, or an SSH key's fingerprint as
+    `ssh-keygen -l` prints it.
+    """
+    signed_at_ms: _builtins.int
+    """When it was signed, by the signer's clock."""
+    verdict: _builtins.str
+    """What the person chose, such as "allow"."""
+    card: _builtins.int
+    """The number of the card on which it was decided."""
+    votes: _builtins.int
+    """How many people have to sign what is no denial of this card."""
+    signature: _builtins.bytes
+    """The signature itself."""
+    authenticator_data: _builtins.bytes
+    """Of a passkey: what the authenticator says, as WebAuthn has it."""
+    client_data_json: _builtins.bytes
+    """Of a passkey: what the browser says, as WebAuthn has it."""
+    def __init__(
+        self,
+        *,
+        kind: Global___SignatureKind.ValueType = ...,
+        operator_id: _builtins.str = ...,
+        key_id: _builtins.str = ...,
+        signed_at_ms: _builtins.int = ...,
+        verdict: _builtins.str = ...,
+        card: _builtins.int = ...,
+        votes: _builtins.int = ...,
+        signature: _builtins.bytes = ...,
+        authenticator_data: _builtins.bytes = ...,
+        client_data_json: _builtins.bytes = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["authenticator_data", b"authenticator_data", "card", b"card", "client_data_json", b"client_data_json", "key_id", b"key_id", "kind", b"kind", "operator_id", b"operator_id", "signature", b"signature", "signed_at_ms", b"signed_at_ms", "verdict", b"verdict", "votes", b"votes"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DecisionSignature: _TypeAlias = DecisionSignature  # noqa: Y015
 
 @_typing.final
 class PermissionUpdate(_message.Message):

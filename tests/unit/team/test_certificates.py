@@ -21,6 +21,8 @@ from crabhook.team.certificates import (
     request_of,
     sealed,
     signed_by,
+    signing_in,
+    signing_key_of,
     unsealed,
     until,
 )
@@ -126,3 +128,14 @@ def test_only_the_teams_own_authority_signs_for_it() -> None:
     assert not signed_by(ROOT.certificate, b"", b"text")
     assert not signed_by(Authority.new("ours", NOW).certificate, signature, b"text")
     assert until(passing(new_key(), NOW)) == NOW + 86_400
+
+
+def test_a_request_names_the_key_for_decisions_that_its_opening_key_gives() -> None:
+    key = new_key()
+    signing = signing_key_of(key)
+    assert signing_in(request_of(key)) == signing.public_key().public_bytes_raw().hex()
+    assert signing_key_of(key).private_bytes_raw() == signing.private_bytes_raw()
+    assert signing_key_of(new_key()).private_bytes_raw() != signing.private_bytes_raw()
+    builder = x509.CertificateSigningRequestBuilder().subject_name(x509.Name([]))
+    older = builder.sign(key, SHA256()).public_bytes(Encoding.DER)
+    assert signing_in(older) == ""

@@ -30,7 +30,7 @@ from crabhook.server.address import Address, TcpAddress, default_address, parse_
 from crabhook.server.operators.joining import InvitationAddress, open_invitation
 from crabhook.server.unix_socket import read_status
 from crabhook.team import edit_team
-from crabhook.team.certificates import SKEW, Authority, names_in, sealed, until
+from crabhook.team.certificates import SKEW, Authority, names_in, sealed, signing_in, until
 from crabhook.team.desk_keys import DeskFacts, DeskFolder, DeskKeys, desk_of, keep_keys
 from crabhook.team.enrolling import Inviting, InvitingError, outcome
 from crabhook.team.folder import TEAM, Folder, founding, private
@@ -95,6 +95,7 @@ def let_in(
         int(now) - SKEW,
         until(made),
         fingerprint_of(closing),
+        signing=signing_in(who.key),
     )
     team = change(folder, authority, lambda team: edit_team.with_device(team, member, admitted))
     return Joined(authority.certificate, made, closing, server, team.name, member.name, member.role)

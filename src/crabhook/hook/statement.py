@@ -1,0 +1,98 @@
+"""The bytes that people sign for a strict hook: what was asked, what the hook prints, who says so.
+
+A hook, a desk, a page and the record write them from what each has before itself, so that a
+signature fits one invocation, one input and one reply. Fields are framed and never left out: one
+statement has one form (docs/decisions/0059).
+"""
+
+TYPE_CHECKING = False  # typing's own name, without what importing typing costs
+if TYPE_CHECKING:
+    from hashlib import sha256
+else:
+    try:
+        from _sha2 import sha256  # hashlib costs a tenth of a start of Python
+    except ImportError:
+        try:
+            from _sha256 import sha256  # Python 3.11
+        except ImportError:
+            from hashlib import sha256
+
+__all__ = [
+    "DOMAIN",
+    "NAMESPACE",
+    "SignedVote",
+    "framed",
+    "of_call",
+    "of_reply",
+    "sha256",
+    "statement",
+    "ticket_digest",
+]
+
+DOMAIN = b"crabhook-decision-v1"
+NAMESPACE = "decision@crabhook"
+"""What `ssh-keygen -Y sign` signs a statement for."""
+
+
+def framed(*fields: bytes) -> bytes:
+    """Return fields one after the other, so that different fields never give the same bytes."""
+    return b"".join(len(field).to_bytes(4, "big") + field for field in fields)
+
+
+def ticket_digest(secret: str) -> bytes:
+    """Return what a desk may know of a request's secret: enough to tell invocations apart."""
+    return sha256(b"crabhook-ticket\0" + secret.encode()).digest()
+
+
+def of_call(  # noqa: PLR0913 - a statement is bound to all of it
+    *, team: bytes, request_id: str, ticket: bytes, platform: str, stance: int, payload: bytes
+) -> bytes:
+    """Return the part that says what was asked, and by which invocation of a hook.
+
+    `team` is the team's id in 32 bytes, `ticket` is of `ticket_digest`, `stance` the wire's number,
+    and `payload` the SHA-256 of the hook's standard input.
+    """
+    return framed(team, request_id.encode(), ticket, platform.encode(), bytes((stance,)), payload)
+
+
+def of_reply(stdout: bytes, stderr: bytes, exit_code: int) -> bytes:
+    """Return the part that says what the hook prints, by the digests of both streams."""
+    digests = sha256(stdout).digest(), sha256(stderr).digest()
+    return framed(*digests, exit_code.to_bytes(4, "big"))
+
+
+class SignedVote:
+    """Who signs, by which key, when, and for which card.
+
+    `verdict` and `card` are for the record. `votes`: how many people have to sign an allow of this
+    card. `operator` and `key` are ids in the team's file; an SSH key's id is its fingerprint.
+    """
+
+    __slots__ = ("card", "key", "operator", "signed_at_ms", "verdict", "votes")
+
+    def __init__(  # noqa: PLR0913 - as on the wire
+        self, *, verdict: str, card: int, votes: int, operator: str, key: str, signed_at_ms: int
+    ) -> None:
+        self.verdict = verdict
+        self.card = card
+        self.votes = votes
+        self.operator = operator
+        self.key = key
+        self.signed_at_ms = signed_at_ms
+
+
+def statement(call: bytes, reply: bytes, vote: SignedVote) -> bytes:
+    """Return what is signed; raise OverflowError for a number that has no place in it."""
+    return (
+        framed(DOMAIN)
+        + call
+        + reply
+        + framed(
+            vote.verdict.encode(),
+            vote.card.to_bytes(8, "big"),
+            vote.votes.to_bytes(2, "big"),
+            vote.operator.encode(),
+            vote.key.encode(),
+            vote.signed_at_ms.to_bytes(8, "big"),
+        )
+    )
