@@ -1,8 +1,8 @@
 """The bytes that people sign for a strict hook: what was asked, what the hook prints, who says so.
 
-A hook, a desk, a page and the record write them from what each has before itself, so that a
-signature fits one invocation, one input and one reply. Fields are framed and never left out: one
-statement has one form (docs/decisions/0059).
+A hook, a desk, a page and the record write them, each from what it has itself. So a signature fits
+one invocation, one input and one reply. Fields are framed and never left out: a statement has one
+form (docs/decisions/0059).
 """
 
 TYPE_CHECKING = False  # typing's own name, without what importing typing costs

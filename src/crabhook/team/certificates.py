@@ -1,7 +1,7 @@
 """The team's own small certificate authority: keys, certificates, and seals under a passphrase.
 
 All keys are ECDSA P-256, since gRPC's TLS takes no Ed25519. A device signs decisions by an Ed25519
-key derived from its opening key, so that one passphrase opens both. Only this module and its
+key derived from its opening key, so the same passphrase opens both. Only this module and its
 importers need the package `cryptography`; hooks never do.
 """
 
