@@ -3,30 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest
 
-from crabhook.app.web import WebFace
 from crabhook.desk.commands import BARE_DENIAL
-from crabhook.model.actor import Operator, Role
+from crabhook.model.actor import Operator
 from crabhook.model.decision import Decision, Verdict
-from crabhook.server.operators.service import OperatorService
-from crabhook.server.push.endpoints import Services
-from crabhook.server.push.push import Push
 from crabhook.server.push.server_key import ServerKey
-from crabhook.server.web.listener import WebOpening, WebParts, open_web
-from crabhook.team.folder import Folder
-from crabhook.team.membership import Member, Team
-from crabhook.team.web_enrolling import PageSide
-from tests.support.authenticator import Authenticator
-from tests.support.autopush import Autopush, autopush
-from tests.support.firefox import Firefox, firefox
-from tests.support.playbook import DENY, bash
-from tests.support.runners import bare_runner
+from tests.support.autopush import autopush
+from tests.support.firefox import firefox
+from tests.support.playbook import DENY
+from tests.support.push_house import AFTER, PushHouse, push_house, until
 from tests.support.seat import seat
 from tests.support.service import CRABHOOK
 from tests.support.web_house import WebHouse
@@ -36,11 +27,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from crabhook.server.core.runner import Runner
+    from crabhook.server.push.push import Push
+    from tests.support.authenticator import Authenticator
+    from tests.support.autopush import Autopush
+    from tests.support.firefox import Firefox
 
 pytestmark = [pytest.mark.process, pytest.mark.thorough]
 
-HOST = "crabhook.localhost"
-AFTER = 0.5
 DELIVERED = 100  # the code of Firefox's acknowledgement: its worker has the message
 
 CLICK = """
@@ -95,53 +88,36 @@ class Phone:
 class Called:
     """A server whose only person has Firefox for a phone."""
 
-    runner: Runner
-    push: Push
+    house: PushHouse
     service: Autopush
     phone: Phone
 
+    @property
+    def runner(self) -> Runner:
+        return self.house.runner
+
+    @property
+    def push(self) -> Push:
+        return self.house.push
+
     def ask(self, ticket: str) -> None:
-        self.runner.enter(bash(ticket, "ls", ticket, wait=self.runner.now() + 600), None)
+        self.house.ask(ticket)
 
     def shown(self) -> bool:
-        return any(phone.shown for phone in self.push.phones("o-ann"))
-
-
-async def until(holds: Callable[[], object]) -> None:
-    async with asyncio.timeout(60):
-        while not holds():  # noqa: ASYNC110 - of what has no event
-            await asyncio.sleep(0.05)
+        return self.house.shown()
 
 
 @asynccontextmanager
 async def called(folder: Path) -> AsyncIterator[Called]:
-    key = Authenticator(rp=HOST)
-    member = Member("o-ann", "ann", Role.DECIDER, passkeys=(key.passkey("ann"),))
-    team = Team("t", "ours", 1, (member,))
-    runner = bare_runner()
-    operators = OperatorService(runner, lambda: team)
-    async with autopush() as service:
-        push = Push(folder / "push", Services([service.address]), lambda: team, AFTER)
-        push.follow(runner)
-        keeping = asyncio.ensure_future(push.keep())
-        parts = WebParts(WebFace(), push, PageSide(Folder(folder / "team")))
-        opening = WebOpening("127.0.0.1:0", (HOST,))
-        try:
-            async with (
-                open_web(opening, operators, lambda: team, parts) as at,
-                firefox(folder / "firefox", service.settings) as browser,
-            ):
-                key.origin = f"http://{HOST}:{at.address.port}"
-                phone = Phone(browser, key.origin)
-                await phone.sign_in(key)
-                await phone.subscribe()
-                yield Called(runner, push, service, phone)
-        finally:
-            keeping.cancel()
-            with suppress(asyncio.CancelledError):
-                await keeping
-            operators.close()
-            runner.close()
+    async with (
+        autopush() as service,
+        push_house(folder, service.address) as house,
+        firefox(folder / "firefox", service.settings) as browser,
+    ):
+        phone = Phone(browser, house.key.origin)
+        await phone.sign_in(house.key)
+        await phone.subscribe()
+        yield Called(house, service, phone)
 
 
 async def test_a_card_calls_firefox_which_shows_it_and_reports_that(tmp_path: Path) -> None:
