@@ -13,11 +13,11 @@ import tempfile
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 from crabhook.broker.messages import Noted
 from crabhook.cli.demo import ALL
-from crabhook.demo.script import Read, turns
+from crabhook.demo.sessions import Read, ScriptedInput, session, turns
 from crabhook.model.card import Origin
 from crabhook.ui.day_counts import DayCounts
 from crabhook.ui.text.style import LOOKS, THEMES
@@ -183,9 +183,9 @@ class Painted:
         )
         self._asked_for = ""
         self._asked = 0
-        self._script = turns(self._say)
-        self._call: dict[str, Any] | None = next(self._script)
-        self._leg = self._desk.ask(self._call)
+        self._script = turns(session(), self._say)
+        self._call: ScriptedInput | None = next(self._script)
+        self._leg = self._desk.ask(self._call.sends)
         self._sitting.sit(TITLE)
 
     def _say(self, who: str, text: str) -> None:
@@ -202,13 +202,13 @@ class Painted:
         if reply is None or self._call is None:
             return
         self._desk.deliver(self._leg)
-        read = Read(self._call["tool_name"], reply.stdout.decode().strip(), self._call["cwd"])
+        read = Read(session().event(self._call.sends), reply.stdout.decode().strip())
         self._desk.runner.handle(Noted(*read.told(), now=self._desk.now()))
         self._asked += 1
         self._call = None
         with suppress(StopIteration):
             self._call = self._script.send(read)
-            self._leg = self._desk.ask(self._call)
+            self._leg = self._desk.ask(self._call.sends)
         if self._call is None:
             self._sitting.screen.say(ALL)
 

@@ -1,6 +1,6 @@
 """`crabhook demo`: see the main job done, on this machine, with nothing installed anywhere.
 
-A scripted agent starts the true hook client with inputs from a real Claude Code; without a terminal
+A scripted agent starts the true hook client with inputs that a real agent sends; without a terminal
 a scripted operator types a line for each card.
 """
 
@@ -12,9 +12,11 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from crabhook.cli.commands import declaring, need_passkeys, reporting
-from crabhook.demo.script import NOTHING, WAIT, Read, ScriptedAgent, beside, stage, typed_lines
+from crabhook.demo.script import WAIT, ScriptedAgent, beside, stage, typed_lines
+from crabhook.demo.sessions import CLAUDE, NOTHING, DemoSession, Read, own_agent, session
 from crabhook.desk.updates import Desk
 from crabhook.model.actor import OWNER
+from crabhook.platforms import PLATFORMS
 from crabhook.server.address import Tokens, UnixAddress
 from crabhook.server.core.local_desk import LocalDesk
 from crabhook.server.core.runner import Runner
@@ -27,33 +29,34 @@ from crabhook.ui.plain import desk as plain
 from crabhook.ui.terminal import standard_writer
 from crabhook.ui.text.style import Theme
 
-add_arguments = declaring("demo")
+add_arguments = declaring("demo", {"agents": tuple(PLATFORMS), "CLAUDE": CLAUDE})
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Play the demo; with no terminal it plays the operator too and prints the transcript."""
+    script = session(arguments.agent)
     if arguments.web:
         need_passkeys()
         from crabhook.cli.team import web_demo  # as for a team
 
-        return reporting("demo", lambda _: web_demo.play(), arguments)
+        return reporting("demo", lambda _: web_demo.play(script), arguments)
     if arguments.team:
         from crabhook.cli.team import demo  # most people are alone
 
-        demo.play()
+        demo.play(script)
         return 0
     full_screen = takes_a_screen()
     answers_read = list[Read]()
     with suppress(KeyboardInterrupt, asyncio.CancelledError):
-        tally, waiting = asyncio.run(_demo(answers_read, full_screen=full_screen))
+        tally, waiting = asyncio.run(_demo(script, answers_read, full_screen=full_screen))
         if full_screen:
-            _end(tally.summary(waiting), answers_read)
+            _end(tally.summary(waiting), script.agent, answers_read)
     return 0
 
 
-def _end(summary: Iterator[str], answers_read: list[Read]) -> None:
+def _end(summary: Iterator[str], agent: str, answers_read: list[Read]) -> None:
     """Print the decisions and what to do next; on request what the agent read."""
-    for line in (*summary, *GO_ON):
+    for line in (*summary, *(line.format(own_agent(agent)) for line in GO_ON)):
         say(line)
     sys.stdout.write(ASK)
     sys.stdout.flush()
@@ -67,7 +70,7 @@ def _end(summary: Iterator[str], answers_read: list[Read]) -> None:
 GO_ON = (
     "",
     "On a page:            crabhook demo --web",
-    "With your own agent:  crabhook install claude   (or codex, copilot, gemini, opencode, qwen)",
+    "With your own agent:  {}",
     "then, to decide:      crabhook",
     "",
 )
@@ -76,7 +79,9 @@ ALL = "that was all · H what happened · S sessions · q ends"
 ASK = "What did the agent read? j and Enter shows it, Enter ends: "
 
 
-async def _demo(answers_read: list[Read], *, full_screen: bool) -> tuple[DayCounts, int]:
+async def _demo(
+    script: DemoSession, answers_read: list[Read], *, full_screen: bool
+) -> tuple[DayCounts, int]:
     """Play the demo; return its decisions' counts, and how many requests waited at its end."""
     async with stage() as (folder, runner, tally):
 
@@ -90,13 +95,15 @@ async def _demo(answers_read: list[Read], *, full_screen: bool) -> tuple[DayCoun
 
         address = UnixAddress(folder / "crabhook.sock")
         async with open_port(PermissionPort(runner, wait=WAIT, tokens=Tokens()), [address]):
-            agent = ScriptedAgent(str(address), folder / "transcript.jsonl", tell)
-            return tally, await _played(runner, agent, full_screen=full_screen)
+            agent = ScriptedAgent(script, str(address), folder / "transcript.jsonl", tell)
+            return tally, await _played(runner, script, agent, full_screen=full_screen)
 
 
-async def _played(runner: Runner, agent: ScriptedAgent, *, full_screen: bool) -> int:
+async def _played(
+    runner: Runner, script: DemoSession, agent: ScriptedAgent, *, full_screen: bool
+) -> int:
     over = asyncio.get_running_loop().create_future()
-    desk = _desk(LocalDesk(runner, OWNER), over, full_screen=full_screen)
+    desk = _desk(LocalDesk(runner, OWNER), script, over, full_screen=full_screen)
 
     async def play() -> None:
         """Let the agent play; a person then looks around for as long as they like."""
@@ -117,7 +124,9 @@ async def _played(runner: Runner, agent: ScriptedAgent, *, full_screen: bool) ->
     return waiting
 
 
-async def _desk(desk: Desk, over: "asyncio.Future[str]", *, full_screen: bool) -> None:
+async def _desk(
+    desk: Desk, script: DemoSession, over: "asyncio.Future[str]", *, full_screen: bool
+) -> None:
     if full_screen:
         from crabhook.ui.full import app  # the plain desk needs none of these
         from crabhook.ui.text.style import draws_letters, theme_in
@@ -127,4 +136,4 @@ async def _desk(desk: Desk, over: "asyncio.Future[str]", *, full_screen: bool) -
         await app.run(desk, options=options, title=TITLE, last_word=over)
         return
     write = standard_writer()
-    await plain.run(desk, typed_lines(desk, write), write)
+    await plain.run(desk, typed_lines(desk, write, script.typed()), write)

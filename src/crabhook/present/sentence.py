@@ -373,5 +373,6 @@ def doubts(card: Card, decision: Decision, desk: Replica) -> Doubts:
         return Doubts(dangers(risk or UNTOLD))
     if decision.verdict in card.choices.runs and not decision.halt:
         modes = (leg.event.permission_mode for leg in card.requests)
-        return Doubts(dangers(card.risk), f"in mode {brief(next(filter(None, modes), ''), str)}")
+        mode = next(filter(None, modes), "")  # which not every agent tells
+        return Doubts(dangers(card.risk), f"in mode {brief(mode, str)}" if mode else "perhaps")
     return Doubts()

@@ -1,61 +1,105 @@
-"""The demo's agent: recorded calls, and what it makes of a denial."""
+"""The demo's agents: what each sends, and what it makes of a denial."""
 
 import json
+from itertools import pairwise
+from typing import Any
 
-from crabhook.demo.script import MOST_PLANS, Read, calls, changed_by, revised
-from crabhook.platforms import PLATFORMS
+from crabhook.demo.sessions import MOST_PLANS, Read, ScriptedInput, revised, session, turns
+from crabhook.model.decision import Decision, Verdict
+from crabhook.platforms import HOOKED, PLATFORMS
 from crabhook.ui.full.dialogs.plan import PlanNotes
+from tests.support.rows import every_row
+
+CLAUDE = session()
+PLAN = CLAUDE.inputs[-1]
 
 
-def test_the_recorded_inputs_are_ones_a_claude_code_sends() -> None:
-    events = [PLATFORMS["claude"].read(json.dumps(call).encode()) for call in calls()]
-    assert [event.tool.name for event in events if event.tool] == [
-        "Bash",
-        "Edit",
-        "AskUserQuestion",
-        "ExitPlanMode",
-    ]
-    assert {event.name for event in events} == {"PreToolUse"}
+def denial(asked: ScriptedInput, reason: str, agent: str = "claude") -> Read:
+    """Return what an agent reads of a denial."""
+    event = session(agent).event(asked.sends)
+    return Read(
+        event, PLATFORMS[agent].write(event, Decision(Verdict.DENY, reason)).stdout.decode()
+    )
 
 
-def denial(reason: str) -> Read:
-    output = {"permissionDecision": "deny", "permissionDecisionReason": reason}
-    return Read("Bash", json.dumps({"hookSpecificOutput": output}))
+def tool_input(asked: ScriptedInput, agent: str = "claude") -> dict[str, Any]:
+    tool = session(agent).event(asked.sends).tool
+    assert tool is not None
+    assert isinstance(tool.input, dict)
+    return tool.input
+
+
+@every_row("agent", PLATFORMS)
+def test_a_session_asks_for_a_command_a_change_and_answers_in_its_agents_words(agent: str) -> None:
+    script = session(agent)
+    events = [script.event(row.sends) for row in script.inputs]
+    assert {event.name for event in events} <= set(PLATFORMS[agent].events)
+    assert len({event.session for event in events}) == 1
+    aliases = PLATFORMS[agent].tools.aliases
+    asked = [aliases.get(name, name) for name in script.typed()]
+    assert asked[0] == "Bash"
+    assert asked[1] in ("Edit", "ApplyPatch")
+    assert asked[2] in ("AskUserQuestion", "elicitation/create")
+    assert asked[3:] in ([], ["ExitPlanMode"])
+    if agent in HOOKED:
+        assert script.stance in PLATFORMS[agent].settings.stances
 
 
 def test_a_denial_is_read_with_its_reason_and_nothing_else_is_one() -> None:
-    assert denial("keep it").denied == "keep it"
-    assert not Read("Bash", "").denied
-    assert not Read("Bash", '{"hookSpecificOutput": {"permissionDecision": "allow"}}').denied
+    first = CLAUDE.inputs[0]
+    event = CLAUDE.event(first.sends)
+    assert denial(first, "keep it").denied == "keep it"
+    assert not Read(event, "").denied
+    assert not Read(event, '{"hookSpecificOutput": {"permissionDecision": "allow"}}').denied
 
 
-def test_a_denied_deletion_is_asked_again_without_it_and_says_why() -> None:
-    first = next(calls())
-    again = changed_by(first, "keep build")
-    assert again is not None
-    assert "rm" not in again["tool_input"]["command"]
-    assert "keep build" in again["tool_input"]["description"]
-    assert changed_by(again, "not that either") is None
+@every_row("agent", PLATFORMS)
+def test_a_denied_deletion_is_asked_again_without_it_by_each_agent(agent: str) -> None:
+    said = list[str]()
+    script = turns(session(agent), lambda _, text: said.append(text))
+    asked = next(script)
+    while not asked.typed:
+        asked = script.send(Read(session(agent).event(asked.sends), ""))
+    again = script.send(denial(asked, "keep build", agent))
+    changed = tool_input(again, agent)
+    assert changed["command"] == "npm ci 2>&1 | tail -n 3"
+    reason = "no reason" if agent == "acp" else "keep build"  # ACP takes no reason
+    assert reason in changed.get("description", reason)
+    assert "rm -rf" not in json.dumps(again.sends)
+    assert script.send(denial(again, "not that either", agent)).says != again.says
+    assert any("You denied my" in text and reason in text for text in said)
 
 
-def test_a_plan_comes_back_changed_as_you_said_and_not_for_ever() -> None:
-    plan = list(calls())[-1]
+@every_row("agent", ("claude", "copilot", "qwen"))
+def test_a_plan_comes_back_changed_as_you_said_and_not_for_ever(agent: str) -> None:
+    script = turns(session(agent), lambda *_: None)
+    asked = next(script)
+    while (tool := session(agent).event(asked.sends).tool) is None or "lan" not in tool.name:
+        asked = script.send(Read(session(agent).event(asked.sends), ""))
+    plans = [asked]
     for turn in range(MOST_PLANS):
-        changed = changed_by(plan, f"word {turn}\nsecond line")
-        assert changed is not None
-        assert changed["tool_input"]["plan"].endswith(
-            f"\nChanged as you said: word {turn}\nsecond line\n"
-        )
-        assert changed["tool_use_id"] != plan["tool_use_id"]
-        plan = changed
-    assert changed_by(plan, "no") is None
+        plans.append(script.send(denial(plans[-1], f"word {turn}\nsecond line", agent)))
+        changed = tool_input(plans[-1], agent)
+        plan = changed.get("plan") or changed["summary"]
+        assert plan.endswith(f"\nChanged as you said: word {turn}\nsecond line\n")
+    assert all(before.sends != after.sends for before, after in pairwise(plans))
+    left = [*_rest(script, denial(plans[-1], "no", agent))]
+    assert all(not row.typed for row in left)
+
+
+def _rest(script: Any, read: Read) -> Any:
+    try:
+        while True:
+            yield script.send(read)
+            read = Read(read.event, "")
+    except StopIteration:
+        return
 
 
 def test_notes_on_lines_are_answered_below_these_lines_and_nothing_of_the_form_is_repeated() -> (
     None
 ):
-    plan = list(calls())[-1]
-    notes = PlanNotes(plan["tool_input"]["plan"])
+    notes = PlanNotes(tool_input(PLAN)["plan"])
     for at, note in ((2, "in put\nas well"), (3, "wait 8 s"), (len(notes.lines), "be quick")):
         notes.at = at
         notes.write(note)
@@ -69,5 +113,5 @@ def test_notes_on_lines_are_answered_below_these_lines_and_nothing_of_the_form_i
 
 
 def test_what_was_read_is_shown_in_lines_of_its_own() -> None:
-    assert denial("x").pretty().count("\n") > 3
-    assert "no opinion" in Read("Bash", "").pretty()
+    assert denial(PLAN, "x").pretty().count("\n") > 3
+    assert "no opinion" in Read(CLAUDE.event(PLAN.sends), "").pretty()

@@ -1,21 +1,27 @@
 import asyncio
 
-import pytest
-
-from crabhook.demo.script import LINES, calls, typed_lines
-from crabhook.ui.commands.parse import parse
+from crabhook.demo.script import typed_lines
+from crabhook.demo.sessions import Read, session
+from crabhook.model.card import Stance
+from crabhook.platforms import PLATFORMS
 from tests.support.desk import PlayedDesk
+from tests.support.plain_sitting import sitting
 
 
-def test_the_operator_has_a_line_for_every_call_of_the_agent() -> None:
-    assert [call["tool_name"] for call in calls()] == list(LINES)
-
-
-@pytest.mark.parametrize("line", LINES.values())
-def test_every_line_is_one_the_plain_desk_understands(line: str) -> None:
-    command = parse(f"7 {line}")
-    assert command is not None
-    assert command.target is not None
+async def test_every_typed_line_decides_its_agents_card_and_the_agent_reads_of_it() -> None:
+    for agent in PLATFORMS:
+        script = session(agent)
+        async with sitting() as sits:
+            for row in script.inputs:
+                stance = Stance(script.stance)
+                leg = sits.desk.ask({**row.sends}, platform=agent, stance=stance)
+                asked = [card.number for card in sits.desk.runner.broker.waiting()]
+                assert len(asked) == (1 if row.typed else 0), (agent, row)
+                if row.typed:
+                    printed = await sits.type(f"{asked[0]} {row.typed}")
+                    assert leg in sits.desk.replies, (agent, printed)
+                    read = Read(script.event(row.sends), sits.desk.replies[leg].stdout.decode())
+                    assert "told" in read.told()[1], agent
 
 
 async def test_a_line_is_typed_for_each_card_and_shown() -> None:
@@ -24,11 +30,12 @@ async def test_a_line_is_typed_for_each_card_and_shown() -> None:
     async def write(text: str) -> None:
         shown.append(text)
 
-    lines = typed_lines(desk, write)
+    typed = session().typed()
+    lines = typed_lines(desk, write, typed)
     first = anext(lines)
     waiting = asyncio.ensure_future(first)
     await asyncio.sleep(0)
-    desk.ask(next(calls()))
-    assert await waiting == f"1 {LINES['Bash']}"
-    assert shown == [f"> 1 {LINES['Bash']}"]
+    desk.ask(session().inputs[0].sends)
+    assert await waiting == f"1 {typed['Bash']}"
+    assert shown == [f"> 1 {typed['Bash']}"]
     await lines.aclose()

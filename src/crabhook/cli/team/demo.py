@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 
 from crabhook.cli.team.attaching import connected
 from crabhook.cli.team.inviting import let_in
-from crabhook.demo.script import LINES, WAIT, Read, ScriptedAgent, beside, stage, typed_lines
+from crabhook.demo.script import WAIT, ScriptedAgent, beside, stage, typed_lines
+from crabhook.demo.sessions import DemoSession, Read, name_of
 from crabhook.install.program import own_command
 from crabhook.model.actor import Operator, Role
 from crabhook.model.decision import Decided
@@ -45,22 +46,22 @@ LOOK_EVERY = 0.1  # seconds
 LAST_LOOK = 2.0  # seconds for which the desks stay when the agent has ended
 _AT = ("localhost", "127.0.0.1")
 
-# The people at the desks, and what each types about a call that the other one is not at. Both
-# decide the first call at once; after a denial the agent makes another call.
-PEOPLE: Mapping[str, tuple[Role, Mapping[str, str]]] = {
-    "ann": (
-        Role.ADMIN,
-        {"Bash": f"{LINES['Bash']}\nallow", "AskUserQuestion": LINES["AskUserQuestion"]},
-    ),
-    "bob": (
-        Role.DECIDER,
-        {
-            "Bash": "deny without deleting anything",
-            "Edit": LINES["Edit"],
-            "ExitPlanMode": LINES["ExitPlanMode"],
-        },
-    ),
+# The people at the desks, the calls that each types a line about, and what is typed about the
+# first, which both decide at once. After a denial the agent makes another call.
+PEOPLE: Mapping[str, tuple[Role, Sequence[int], str]] = {
+    "ann": (Role.ADMIN, (0, 2), "{}\nallow"),
+    "bob": (Role.DECIDER, (0, 1, 3), "deny without deleting anything"),
 }
+
+
+def _typed(script: DemoSession, name: str) -> Mapping[str, str]:
+    """Return what a person types, by the call's name."""
+    _, places, of_first = PEOPLE[name]
+    lines = script.typed(*places)
+    first = next(iter(lines))
+    return {**lines, first: of_first.format(lines[first])}
+
+
 GO_ON = (
     "",
     "With your own team, where the others reach this machine as HOST, here:",
@@ -81,20 +82,20 @@ class Seat(NamedTuple):
     passphrase: str
 
 
-def play() -> None:
+def play(script: DemoSession) -> None:
     """Play the demo until the agent's script or both people are at their end."""
     decisions: list[str] = []
     with suppress(KeyboardInterrupt, asyncio.CancelledError):
-        asyncio.run(_demo(decisions))
+        asyncio.run(_demo(script, decisions))
     for line in (*decisions, *GO_ON):
         say(line)
 
 
-async def _demo(decisions: list[str]) -> None:
+async def _demo(script: DemoSession, decisions: list[str]) -> None:
     """Play it; `told` gets who decided what."""
 
     def decided(event: Event, made: Decided) -> None:
-        tool, by = event.tool.name if event.tool else event.name, made.by
+        tool, by = name_of(event), made.by
         if isinstance(by, Operator):
             who = f"{by.name} at {by.desk} ({by.address})"
             decisions.append(f"{tool}: {made.decision.verdict.value} by {who}")
@@ -104,9 +105,9 @@ async def _demo(decisions: list[str]) -> None:
         _served(runner, folder) as (server, seats),
     ):
         if takes_a_screen() and shutil.which("tmux"):
-            await _on_screens(runner, server, seats, folder)
+            await _on_screens(script, runner, server, seats, folder)
         else:
-            await _played(server, seats, folder)
+            await _played(script, server, seats, folder)
 
 
 @asynccontextmanager
@@ -140,7 +141,7 @@ def _seat(folder: Path, authority: Authority, team: Folder, server: str, name: s
 # Without a terminal: lines.
 
 
-async def _played(server: str, seats: Sequence[Seat], folder: Path) -> None:
+async def _played(script: DemoSession, server: str, seats: Sequence[Seat], folder: Path) -> None:
     """Play both people at desks of lines; each line names its person."""
     write, one_at_a_time = standard_writer(), asyncio.Lock()
 
@@ -154,7 +155,7 @@ async def _played(server: str, seats: Sequence[Seat], folder: Path) -> None:
 
     async def sit(seat: Seat) -> None:
         keys, facts = seat.keys.opened(seat.passphrase), seat.keys.facts()
-        printed, typed = partial(tell, whose=seat.name), PEOPLE[seat.name][1]
+        printed, typed = partial(tell, whose=seat.name), _typed(script, seat.name)
         async with connected(facts.server, keys) as desk:
             attached.release()
             await plain.run(desk, typed_lines(desk, printed, typed), printed)
@@ -165,7 +166,7 @@ async def _played(server: str, seats: Sequence[Seat], folder: Path) -> None:
             async with asyncio.timeout(ATTACH_WITHIN):
                 for _ in people:
                     await attached.acquire()
-            agent = ScriptedAgent(server, folder / "transcript.jsonl", reads)
+            agent = ScriptedAgent(script, server, folder / "transcript.jsonl", reads)
             await _until_one_ends(agent.play(), *people)
     finally:
         write.close()
@@ -174,7 +175,9 @@ async def _played(server: str, seats: Sequence[Seat], folder: Path) -> None:
 # In a terminal: two panes.
 
 
-async def _on_screens(runner: Runner, server: str, seats: Sequence[Seat], folder: Path) -> None:
+async def _on_screens(
+    script: DemoSession, runner: Runner, server: str, seats: Sequence[Seat], folder: Path
+) -> None:
     """Open both desks in our own tmux, until both have left or the agent has ended."""
 
     async def reads(read: Read) -> None:
@@ -186,7 +189,7 @@ async def _on_screens(runner: Runner, server: str, seats: Sequence[Seat], folder
             await tmux.run("send-keys", "-t", pane, "-l", seat.passphrase)
             await tmux.run("send-keys", "-t", pane, "Enter")
         shown = await tmux.start("-N", "attach-session")  # on this terminal
-        agent = ScriptedAgent(server, folder / "transcript.jsonl", reads)
+        agent = ScriptedAgent(script, server, folder / "transcript.jsonl", reads)
         await _until_one_ends(shown.wait(), _acted(runner, agent))
 
 

@@ -17,7 +17,8 @@ from crabhook.app.admission import Admitted, PeopleListening
 from crabhook.app.web import open_pages
 from crabhook.cli.team.inviting import change
 from crabhook.config import Settings
-from crabhook.demo.script import WAIT, Read, ScriptedAgent, stage
+from crabhook.demo.script import WAIT, ScriptedAgent, stage
+from crabhook.demo.sessions import DemoSession, Read, own_agent
 from crabhook.model.actor import Role
 from crabhook.server.address import PageAddress, Tokens, UnixAddress
 from crabhook.server.core.runner import Runner
@@ -36,20 +37,20 @@ NAME = "you"
 LOOK_EVERY = 0.3  # seconds between two looks at what the browser did
 GO_ON = (
     "",
-    "With your own agent:  crabhook install claude   (or codex, copilot, gemini, opencode, qwen)",
+    "With your own agent:  {}",
     "and your own page:    crabhook up --web         (docs/how-to/phone.md)",
 )
 
 
-def play() -> None:
+def play(script: DemoSession) -> None:
     """Play the demo until the agent's script is over and the person leaves."""
     with suppress(KeyboardInterrupt, asyncio.CancelledError):
-        asyncio.run(_demo())
+        asyncio.run(_demo(script))
     for line in GO_ON:
-        say(line)
+        say(line.format(own_agent(script.agent)))
 
 
-async def _demo() -> None:
+async def _demo(script: DemoSession) -> None:
     async with stage() as (folder, runner, _):
         team = Folder(folder / "team")
         seal = partial(sealed, passphrase=secrets.token_hex(16))
@@ -66,7 +67,7 @@ async def _demo() -> None:
             async def reads(read: Read) -> None:
                 say(f"{read.tool}: {read.told()[1]}")
 
-            await ScriptedAgent(str(agents), folder / "transcript.jsonl", reads).play()
+            await ScriptedAgent(script, str(agents), folder / "transcript.jsonl", reads).play()
             if takes_a_person():
                 say("That was all. The page stays until you press Ctrl-C here.")
                 await asyncio.Event().wait()

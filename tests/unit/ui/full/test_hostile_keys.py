@@ -11,6 +11,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from crabhook.demo.sessions import session
+from crabhook.model.card import Stance
 from crabhook.model.decision import Verdict
 from tests.support.examples import share
 from tests.support.rows import every_row
@@ -99,6 +101,16 @@ def test_a_danger_is_allowed_by_a_second_yes_that_names_it() -> None:
         assert not sitting.decided()
         sitting.wait(1.0)
         assert sitting.verdicts() == [(1, Verdict.ALLOW)]
+
+
+def test_a_second_yes_names_no_mode_that_the_agent_did_not_tell() -> None:
+    script = session("copilot")
+    sitting = Sitting()
+    asked = next(row.sends for row in script.inputs if row.typed)
+    sitting.desk.ask(asked, platform=script.agent, stance=Stance(script.stance))
+    sitting.wait()
+    sitting.press("p")
+    assert "perhaps nobody is asked, it may run? enter passes it" in sitting.text()
 
 
 def test_no_opinion_is_given_by_a_second_yes_where_the_mode_asks_nobody() -> None:
