@@ -102,8 +102,8 @@ class Read:
     def told(self) -> tuple[Event, str]:
         """Return the screen's lines about it; the whole follows at the end, on request."""
         words = f"the agent was told {NOTHING}"
-        if said := self._said:
-            verdict = first_text(said, _VERDICTS)[1]
+        if says := self._said:
+            verdict = first_text(says, _VERDICTS)[1]
             words = f"the agent was told: {_TOLD.get(verdict, verdict) or 'your answers'}"
             words += f", {self.denied}" if self.denied else ""
         return Event(self.event.platform, "Agent", cwd=self.event.cwd), words
@@ -115,9 +115,9 @@ class Read:
     @property
     def denied(self) -> str:
         """The reason of a denial, else empty."""
-        said = self._said
-        denied = _TOLD.get(first_text(said, _VERDICTS)[1]) == "denied"
-        return (first_text(said, _REASONS)[1] or "no reason") if denied else ""
+        says = self._said
+        denied = _TOLD.get(first_text(says, _VERDICTS)[1]) == "denied"
+        return (first_text(says, _REASONS)[1] or "no reason") if denied else ""
 
     @property
     def _said(self) -> Mapping[str, Value]:
