@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from crabhook.model.event import EndScope
+from crabhook.platforms.aap import events as aap
 from crabhook.platforms.acp import events as acp
 from crabhook.platforms.claude import events as claude
 from crabhook.platforms.codex import events as codex
@@ -25,6 +26,7 @@ PLATFORMS: dict[str, Any] = {
     "GitHub Copilot CLI": copilot,
     "OpenCode": opencode,
     "ACP": acp,
+    "AAP": aap,
 }
 """The beginning of each platform's heading, and the code's own table."""
 

@@ -34,6 +34,7 @@ _FOLLOWS: Mapping[str, Follows] = {
     "PreToolUse": Follows.OWN_RULES,
     "PreSkillShellCommand": Follows.OWN_RULES,
     "BeforeTool": Follows.OWN_RULES,
+    "aap.request": Follows.OWN_RULES,
     "PermissionRequest": Follows.OWN_USER,
 }
 """What happens after an event that nobody decided, unless its hook denies it."""

@@ -25,8 +25,8 @@ AGENTS: dict[str, str] = {
 }
 """Each agent by the name of its platform, and the package whose PLATFORM it is."""
 
-HOOKLESS: dict[str, str] = {"acp": f"{__name__}.acp"}
-"""What asks without hooks, likewise: a program of ours that stands before any agent."""
+HOOKLESS: dict[str, str] = {name: f"{__name__}.{name}" for name in ("acp", "aap")}
+"""What asks without hooks, likewise: our program before any agent, and frameworks at our door."""
 
 
 class _Registry(Mapping[str, Platform]):

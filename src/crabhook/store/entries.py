@@ -204,6 +204,12 @@ def delivered(
     return _about(RecordKind.DELIVERED, event, at, request_id, card, body=body)
 
 
+def consumed(event: Event, at: float, *, approval: str, row: str) -> Entry:
+    """Return the entry of an approval that its agent takes; `row` is its row's id."""
+    body: dict[str, Value] = {"input": _input(event), "approval": approval}
+    return _about(RecordKind.CONSUMED, event, at, row, body=body)
+
+
 def taken_up(event: Event, at: float, *, request_id: str, card: int, why: str) -> Entry:
     """Return the entry of a request or answer that was restored after a restart."""
     return _about(RecordKind.TAKEN_UP, event, at, request_id, card, body={"why": why})

@@ -34,6 +34,7 @@ class RecordKind(StrEnum):
     EXPIRED = "expired"  # a request's timeout
     LEFT = "left"  # a hook of a call left or timed out; another hook of the call still waits
     DELIVERED = "delivered"  # whether a client got its reply
+    CONSUMED = "consumed"  # an agent begins the call of an approval, which counts once
     TAKEN_UP = "taken-up"  # a waiting request was restored after a restart
     CONFLICT = "conflict"  # a hook's message that cannot be true of a call
     RAN_OTHER = "ran-other"  # the call that ran differs from the decision

@@ -403,7 +403,8 @@ def _compare_answers(history: History, there: SideTables, verified: Verified) ->
     """Compare the hooks' answers with the decisions."""
     rows = _by_recorded_id(there.answers, there.key)
     missing = {str(row.get("request_id")) for row in there.answers}
-    for record in history.find(Query(kinds=(RecordKind.DECIDED.value,), backwards=True)):
+    kinds = (RecordKind.DECIDED.value, RecordKind.CONSUMED.value)
+    for record in history.find(Query(kinds=kinds, backwards=True)):
         if not missing:
             return
         kept = None

@@ -58,7 +58,7 @@ def witnessed(key: bytes, change: Change, entry: Entry) -> list[str]:
                 for request in change.waiting
                 if request.request_id == entry.request_id
             ]
-        case RecordKind.DECIDED if change.answers:
+        case RecordKind.DECIDED | RecordKind.CONSUMED if change.answers:
             if len(change.answers) == 1 and change.answers[0].request_id == entry.request_id:
                 return [*_answer(key, change.answers[0])]
             legs = legs_of(entry.request_id, entry.body)

@@ -5,6 +5,7 @@ claim it.
 """
 
 from secrets import token_hex
+from typing import TYPE_CHECKING
 
 from crabhook.model.card import Origin, Request, Stance
 from crabhook.model.errors import PayloadError
@@ -14,6 +15,9 @@ from crabhook.server.core.deadlines import deadlines
 from crabhook.server.core.intake import Intake
 from crabhook.server.core.pending_call import PendingCall
 from crabhook.server.core.runner import Runner
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 PLATFORM = "claude"
 """The platform of an input that names none."""
@@ -27,16 +31,19 @@ class AnonymousIntake:
     """Takes requests without tickets, and reports faults to the operator.
 
     `wait` is how many seconds a request may wait for the operator. `named` is this port's name for
-    the operator.
+    the operator. `followers` are called with the runner that requests go to from then on.
     """
 
     def __init__(self, runner: Runner, *, wait: float, named: str) -> None:
-        self._wait, self._named = wait, named
+        self.wait, self._named = wait, named
+        self.followers: list[Callable[[Runner], object]] = []
         self.switch_to(runner)
 
     def switch_to(self, runner: Runner) -> None:
         """Pass requests to this runner from now on."""
         self._runner, self._intake = runner, Intake(runner)
+        for follow in self.followers:
+            follow(runner)
 
     def __repr__(self) -> str:
         return f"<AnonymousIntake by the {self._named} to {self._runner!r}>"
@@ -62,7 +69,7 @@ class AnonymousIntake:
 
         `theirs` is how many seconds its hook waits, 0 if unknown.
         """
-        until = deadlines(self._runner.now(), self._wait, theirs)
+        until = deadlines(self._runner.now(), self.wait, theirs)
         request = Request(
             id=token_hex(16),
             secret=token_hex(16),

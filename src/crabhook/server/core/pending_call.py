@@ -33,6 +33,8 @@ class PendingCall:
         self.given: Reply | None = None
         self.refused: RefusedError | None = None
         self.confirm = False  # whether the client must confirm that it printed the reply
+        self.receipt_within = 0.0  # seconds that a receipt may take; 0: as long as a hook's
+        self.when_over: Callable[[], object] = lambda: None  # for who does not wait here
         self._unrecorded = False
         self._news: asyncio.Future[None] | None = None  # made by who waits: most need not
 
@@ -84,6 +86,8 @@ class PendingCall:
         return self._news
 
     def _tell(self) -> None:
+        if self.over:
+            self.when_over()
         if self._news is not None and not self._news.done():
             self._news.set_result(None)
 

@@ -20,6 +20,7 @@ from crabhook.broker.broker import Broker
 from crabhook.broker.messages import (
     Arrived,
     Closing,
+    Conflict,
     Delivered,
     Effect,
     ElectoratesChanged,
@@ -393,7 +394,7 @@ class Runner:
         self.look_at_electorates()
         for decided in fact.decided:
             if decided.delivered is None:
-                self._receipts.expect(decided.request.id, decided.request.secret, COME_BACK_WITHIN)
+                self.await_receipt(decided.request.id, decided.request.secret, COME_BACK_WITHIN)
 
     async def _judged(self, waiting: RestoredRequest) -> RestoredRequest:
         event = waiting.request.event
@@ -530,7 +531,7 @@ class Runner:
         `risk`: of its call, where it comes to a card. `files`: the real paths that it will change.
         Raises RefusedError.
         """
-        self._take_in()
+        self.take_in()
         if self.recorder is not None and self.recorder.is_anothers(request.id, request.secret):
             raise RefusedError(Refusal.NOT_YOURS)  # the store remembers longer than the broker
         pending = PendingCall(self.left, request, next(self._attempts))
@@ -557,7 +558,7 @@ class Runner:
             raise pending.refused
         return pending
 
-    def _take_in(self) -> None:
+    def take_in(self) -> None:
         """Raise RefusedError where this server takes no request in now."""
         if self.elsewhere:
             raise RefusedError(self.elsewhere.refusal)
@@ -569,7 +570,7 @@ class Runner:
 
         Raises RefusedError where an ordinary request would be turned away.
         """
-        self._take_in()
+        self.take_in()
         call = PendingCall(lambda *_: None, request, NO_CONNECTION)
         platform = self._platforms[request.event.platform]
         call.take(platform.write(request.event, denied), confirm=False)
@@ -579,6 +580,10 @@ class Runner:
         """Report that a hook's connection ended before its reply."""
         if self._pending.pop((request_id, attempt), None) is not None:
             self.handle(Left(request_id, attempt, self.now()))
+
+    def await_receipt(self, request_id: str, secret: str, within: float) -> None:
+        """Wait for a client's receipt, for so many seconds from now."""
+        self._receipts.expect(request_id, secret, within)
 
     def confirm(self, request_id: str, secret: str) -> bool:
         """Take a client's receipt; return False for a ticket without an expected receipt."""
@@ -594,9 +599,18 @@ class Runner:
         self._record(happened(entries.server(text, wall())))
         self.handle(Noted(INCIDENT, text, self.now(), alarm=alarm))
 
+    def contradict(self, event: Event, what: str) -> None:
+        """Show in red, and record, what an agent tells of a call and cannot be right."""
+        self._record(happened(entries.conflict(Conflict(event, what), wall())))
+        self.handle(Noted(event, what, self.now(), alarm=True))
+
     def record(self, entry: Entry) -> None:
         """Record something that the server itself did, which no screen shows."""
         self._record(happened(entry))
+
+    def keep(self, change: Change) -> Commit:
+        """Write what must survive a kill, and is no fact of the broker's."""
+        return self._record(change)
 
     def observe(self, event: Event, text: str) -> None:
         """Show a line that belongs to no request."""
@@ -649,8 +663,8 @@ class Runner:
         if pending:
             pending.take(effect.reply, confirm=effect.confirm)
         if effect.confirm and (pending or effect.attempt == NO_CONNECTION):
-            within = RECEIPT_WITHIN if pending else COME_BACK_WITHIN
-            self._receipts.expect(effect.request_id, effect.secret, within)
+            lives = (pending.receipt_within or RECEIPT_WITHIN) if pending else COME_BACK_WITHIN
+            self.await_receipt(effect.request_id, effect.secret, lives)
 
     def refuse(self, effect: Refuse) -> None:
         """Turn a hook away."""

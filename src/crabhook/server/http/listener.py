@@ -5,7 +5,6 @@ agent's dialog alone must not hold its calls.
 """
 
 import asyncio
-import os
 import re
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -15,7 +14,7 @@ from typing import Any
 from aiohttp import web
 
 from crabhook.datatypes import frozen
-from crabhook.model.card import Origin, Stance, number_of
+from crabhook.model.card import Stance
 from crabhook.model.decision import Reply
 from crabhook.model.errors import PayloadError
 from crabhook.platforms import HOOKED
@@ -30,6 +29,7 @@ from crabhook.server.core.anonymous_intake import TAKEN_WITHIN, AnonymousIntake
 from crabhook.server.core.pending_call import PendingCall, RefusedError
 from crabhook.server.core.runner import Runner
 from crabhook.server.grpc.listener import Health
+from crabhook.server.http.aap import PREFIX, AapRoute, error_body
 from crabhook.server.http.bodies import read
 from crabhook.server.http.connections import SERVER, Connections, transport_of
 from crabhook.server.http.listening import (
@@ -37,12 +37,13 @@ from crabhook.server.http.listening import (
     serving,
 )
 from crabhook.server.http.middleware import (
-    MACHINE,
     Answer,
     HeaderCheck,
     Middleware,
+    PathTree,
     Route,
     TurnedAwayError,
+    origin,
     turned_away,
 )
 from crabhook.server.watch import (
@@ -142,14 +143,6 @@ class HookRoute:
         return response
 
 
-def origin(request: web.BaseRequest) -> Origin:
-    """Return a request's origin: of it a connection shows the machine alone."""
-    host = request.remote or ""
-    number = number_of(host.partition("%")[0])
-    name = os.uname().nodename if number and number.is_loopback else host
-    return Origin(name, machine=MACHINE.get())
-
-
 @frozen
 class Page:
     """A page whose `content` is made again for each request."""
@@ -227,5 +220,8 @@ async def open_http(
         "/healthz": Route("GET", healthz(health or Health(runner)), token=False),
         **({"/metrics": Route("GET", showing(opening.metrics))} if opening.metrics else {}),
     }
+    aap = AapRoute(runner, intake.wait, connections, intake.complain)
+    intake.followers.append(aap.switch_to)
+    middleware.trees = (PathTree(PREFIX, aap.answer, error_body),)
     async with serving(opening.address, _WORDS, opening.tls, connections, watch) as at:
         yield at

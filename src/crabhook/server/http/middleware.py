@@ -6,8 +6,9 @@ page's name lead here. A request with a browser's headers is refused.
 """
 
 import logging
+import os
 import re
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextvars import ContextVar
 from http import HTTPStatus
 from typing import TypeAlias
@@ -17,7 +18,7 @@ from multidict import MultiMapping
 
 from crabhook.broker.messages import Refusal
 from crabhook.datatypes import frozen
-from crabhook.model.card import number_of
+from crabhook.model.card import Origin, number_of
 from crabhook.model.errors import CrabhookError
 from crabhook.server.address import TcpAddress, Tokens
 from crabhook.server.http.connections import SERVER, Connections, transport_of
@@ -167,10 +168,27 @@ def route_of(routes: Mapping[str, Route], request: web.BaseRequest) -> Route:
     return route
 
 
+@frozen
+class PathTree:
+    """The handler of all paths that begin so, of any method, and how it writes an error's body."""
+
+    prefix: str
+    answer: Answer
+    error: Callable[[TurnedAwayError], bytes]
+
+
 _LOG = logging.getLogger(__name__)
 
 MACHINE: ContextVar[str] = ContextVar("machine", default="")
 """The machine whose own token the current request shows; empty for none."""
+
+
+def origin(request: web.BaseRequest) -> Origin:
+    """Return a request's origin: of it a connection shows the machine alone."""
+    host = request.remote or ""
+    number = number_of(host.partition("%")[0])
+    name = os.uname().nodename if number and number.is_loopback else host
+    return Origin(name, machine=MACHINE.get())
 
 
 class Middleware:
@@ -185,28 +203,31 @@ class Middleware:
         self._guard, self._complain, self._stranger = guard, complain, stranger
         self._noticed = Repeats()
         self.routes: Mapping[str, Route] = {}
+        self.trees: Sequence[PathTree] = ()
         self.connections = Connections(self.answer)
 
     async def answer(self, request: web.BaseRequest) -> web.StreamResponse:
         """Answer any request."""
+        tree = next((t for t in self.trees if request.raw_path.startswith(t.prefix)), None)
         try:
-            return await self._answer(request)
+            return await self._answer(request, tree)
         except TurnedAwayError as error:
-            return self._turned(error)
+            return self._turned(error, tree)
         except ConnectionError:
             raise  # the client is gone
         except Exception:  # noqa: BLE001 - a fault of ours must not leave an agent waiting
             _LOG.exception("a request at the HTTP door was lost")
             fault = HTTPStatus.INTERNAL_SERVER_ERROR
-            return self._turned(TurnedAwayError(fault, "a fault of crabhook's own", ends=True))
+            lost = TurnedAwayError(fault, "a fault of crabhook's own", ends=True)
+            return self._turned(lost, tree)
 
-    async def _answer(self, request: web.BaseRequest) -> web.StreamResponse:
+    async def _answer(self, request: web.BaseRequest, tree: PathTree | None) -> web.StreamResponse:
         transport, headers = transport_of(request), request.headers
         tls = transport.get_extra_info("sslcontext") is not None
         self._guard.no_browser(headers)
         host, port, *_ = transport.get_extra_info("sockname")  # the address that was reached
         self._guard.our_name(headers, TcpAddress(host, port), tls=tls)
-        route = route_of(self.routes, request)
+        route = Route("", tree.answer) if tree else route_of(self.routes, request)
         if route.token:
             MACHINE.set(self._guard.shows_token(headers))
             self.connections.known(transport)
@@ -215,13 +236,18 @@ class Middleware:
             response.force_close()
         return response
 
-    def _turned(self, error: TurnedAwayError) -> web.StreamResponse:
+    def _turned(self, error: TurnedAwayError, tree: PathTree | None) -> web.StreamResponse:
         if error.status is HTTPStatus.UNAUTHORIZED:
             self._stranger()
         if error.notice and self._noticed.is_news(error.notice):
             self._complain(error.notice)
         headers = SERVER | error.headers
-        response = web.Response(status=error.status, text=f"crabhook: {error}\n", headers=headers)
+        if tree is None:
+            text = f"crabhook: {error}\n"
+            response = web.Response(status=error.status, text=text, headers=headers)
+        else:
+            headers["Content-Type"] = "application/json"
+            response = web.Response(status=error.status, body=tree.error(error), headers=headers)
         if error.ends:
             response.force_close()
         return response

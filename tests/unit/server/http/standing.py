@@ -48,8 +48,12 @@ class Client:
     def send(
         self, fields: Any = None, line: str = "POST /hooks/claude", **headers: str | None
     ) -> None:
-        """Send a request with these headers, or without those that are None."""
-        payload = json.dumps(CALL if fields is None else fields).encode()
+        """Send a request with these headers, or without those that are None.
+
+        `fields` are bytes, or become JSON.
+        """
+        body = CALL if fields is None else fields
+        payload = body if isinstance(body, bytes) else json.dumps(body).encode()
         sent: dict[str, str | None] = {
             "Host": str(self.http.where.address),
             "Authorization": f"Bearer {TOKEN}",
