@@ -22,9 +22,12 @@ TYPE_CHECKING = False  # typing's own name, without what importing typing costs
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from crabhook.hook.wire import WireReply
+
 __all__ = ["Options", "Unanswered", "read_options", "sockets"]
 
 FILES = sys.getfilesystemencoding()
+_AUTHORITY = 32 + 33  # bytes: an id, and a point of P-256
 _LONGEST_WAIT = 1e8  # seconds; a socket cannot wait much longer
 
 
@@ -33,13 +36,20 @@ class Unanswered(Exception):  # noqa: N818 - a fact about the operator, not a fa
 
     `kind` is the fault, a key of fallback.KINDS. Wrong options are "options", and a wrong input is
     "input". A request is "unreachable" when the server never took it, "lost" or "late" when it had.
-    Our own fault is "fault".
+    Our own fault is "fault". A strict hook's answer is "unsigned", and `unsigned` that answer.
     """
 
-    def __init__(self, kind: str, problem: str, status: int | None = None) -> None:
+    def __init__(
+        self,
+        kind: str,
+        problem: str,
+        status: int | None = None,
+        unsigned: "WireReply | None" = None,
+    ) -> None:
         super().__init__(problem)
         self.kind = kind
         self.status = status
+        self.unsigned = unsigned
 
 
 class Options:
@@ -54,6 +64,11 @@ class Options:
         self.platform = "claude"
         self.stance = GATE
         self.when_unreachable = self.when_lost = "pass"  # or "ask", or "deny"
+        self.team = ""  # a team's file, by which a strict hook knows who signs
+        self.authority = b""  # the team's id, and the public key of its authority
+        self.team_version = 0  # the least that the file may have
+        self.need = 1  # people who have to sign, at least
+        self.when_unsigned = ""  # as above; empty for what counts when the answer is lost
         self.problem = ""  # the first fault of the options, if there is one
 
     def blame(self, problem: str) -> None:
@@ -72,6 +87,8 @@ def read_options(arguments: "Sequence[str]", environment: "Mapping[bytes, bytes]
         if value := environment.get(variable):
             _set(options, name, decoded(value), from_ruling=variable.decode())
     _read_arguments(options, list(arguments))
+    if bool(options.team) != bool(options.authority):
+        options.blame("--team and --authority belong together: a strict hook needs both")
     options.token = decoded(environment.get(b"CRABHOOK_TOKEN", b""))
     if options.token_file:
         from crabhook.hook.tcp import read_token  # a socket needs no token
@@ -135,6 +152,25 @@ def _some_seconds(text: str) -> float:
     return seconds
 
 
+def _count(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and 0 < int(text[:9]) < 1 << 16):
+        raise ValueError("needs a number from 1 to 65535")
+    return int(text)
+
+
+def _version(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and len(text) < 16):
+        raise ValueError("needs a number")
+    return int(text)
+
+
+def _authority(text: str) -> bytes:
+    raw = bytes.fromhex(text) if text.isascii() and text.isalnum() else b""
+    if len(raw) != _AUTHORITY:
+        raise ValueError("needs the team's id and key, as `crabhook install --strict` writes them")
+    return raw
+
+
 def _wish(text: str) -> str:
     if text not in ("pass", "ask", "deny"):
         raise ValueError("is one of pass, ask and deny")
@@ -151,6 +187,11 @@ _OPTIONS = {
     "--platform": (b"", _text),
     "--when-unreachable": (b"CRABHOOK_WHEN_UNREACHABLE", _wish),
     "--when-lost": (b"CRABHOOK_WHEN_LOST", _wish),
+    "--team": (b"", _text),
+    "--authority": (b"", _authority),
+    "--team-version": (b"", _version),
+    "--need": (b"", _count),
+    "--when-unsigned": (b"", _wish),
 }
 
 

@@ -9,6 +9,10 @@ bound.
 
 from crabhook.hook.wire import MalformedBytes, percent_decoded, printable, read_headers
 
+TYPE_CHECKING = False  # typing's own name, without what importing typing costs
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 OK, CANCELLED, UNKNOWN, DEADLINE_EXCEEDED, PERMISSION_DENIED = 0, 1, 2, 4, 7
 RESOURCE_EXHAUSTED, UNIMPLEMENTED, INTERNAL, UNAVAILABLE, UNAUTHENTICATED = 8, 12, 13, 14, 16
 
@@ -69,13 +73,19 @@ _PREFACE = (
 class HookCall:
     """One call; after its end, `again` begins another on the same connection.
 
+    `meanwhile`, if there is such work, does the next milliseconds of it while the answer is waited
+    for, and returns whether more is left.
+
     The caller gives received bytes to `feed`, and sends what `take` returns. `greeted`: the peer
     speaks HTTP/2. `accepted`: the peer has taken the request. After the end, `status` is gRPC's
     code, `detail` the peer's words, and `message` the answer if the code is OK.
     """
 
-    def __init__(self, headers: bytes, message: bytes) -> None:
+    def __init__(
+        self, headers: bytes, message: bytes, meanwhile: "Callable[[], bool] | None" = None
+    ) -> None:
         self.greeted = False
+        self.meanwhile = meanwhile
         self._leaving = False  # the peer takes no more calls on this connection
         self._inbound = bytearray()
         self._unsent = b""

@@ -33,6 +33,12 @@ from crabhook.hook.wire import (
     write_message,
 )
 
+TYPE_CHECKING = False  # typing's own name, without what importing typing costs
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from crabhook.hook.strict import StrictCheck
+
 LARGEST_PAYLOAD = 32 << 20
 _GREETING_TIME = 5.0  # seconds to connect and to get the server's first bytes
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 2.0  # seconds between two tries to find a server again
@@ -88,7 +94,8 @@ def _read_payload() -> bytes:
 class HookRequest:
     """A request to the operator, with a ticket and a secret that only this hook knows.
 
-    It keeps the connection of its answer until `close`, for the receipt.
+    It keeps the connection of its answer until `close`, for the receipt. `meanwhile` is for its
+    calls, as HookCall has it.
     """
 
     def __init__(self, options: Options) -> None:
@@ -97,6 +104,8 @@ class HookRequest:
         self._secret = posix.urandom(16).hex()
         self.sock: sockets.socket | None = None
         self.call: HookCall | None = None
+        self.meanwhile: Callable[[], bool] | None = None
+        self._strict: StrictCheck | None = None
 
     def ask(self, payload: bytes) -> WireReply:
         """Ask until there is a reply; raise Unanswered when there will be none.
@@ -108,19 +117,26 @@ class HookRequest:
         if options.problem:
             raise Unanswered("options", options.problem)
         end = monotonic() + options.wait
+        if options.team:
+            from crabhook.hook.strict import StrictCheck  # most print what the server says
+
+            self._strict = StrictCheck(options, self._id, self._secret, payload)
+            self.meanwhile = self._strict.work_ahead
         if "," in options.server:
             from crabhook.hook.failover import Failover  # most have one server
 
-            return _reply(Failover(self, payload, end).ask())
+            return self._reply(Failover(self, payload, end).ask())
         accepted, give_up, pause = False, end, _FIRST_PAUSE
         while True:
-            self.call = call = HookCall(*self.written(payload, seconds=end - monotonic()))
+            self.call = call = HookCall(
+                *self.written(payload, seconds=end - monotonic()), self.meanwhile
+            )
             problem = self._attempt(call, accept_by=give_up, end_by=end)
             now = monotonic()
             if call.accepted:
                 accepted, give_up, pause = True, min(end, now + options.reconnect), _FIRST_PAUSE
             if call.status == OK:
-                return _reply(call)
+                return self._reply(call)
             self.close()
             if not accepted:
                 raise Unanswered("unreachable", problem, call.status)
@@ -172,9 +188,17 @@ class HookRequest:
             wait_ms=max(1, int(seconds * 1000)),
             stance=self.options.stance,
             when_lost=self.options.when_lost,
+            strict=self._strict.wish if self._strict else b"",
             facts=write_message(host, pid, user.decode("utf-8", "replace"), __version__, trace),
         )
         return self._headers("RequestPermission"), asked
+
+    def _reply(self, call: HookCall) -> WireReply:
+        try:
+            reply = read_reply(call.message)
+        except MalformedBytes as error:
+            raise Unanswered("lost", f"its answer cannot be read: {error}") from error
+        return self._strict.checked(reply, call.message) if self._strict else reply
 
     def _headers(self, method: str) -> bytes:
         options = self.options
@@ -185,13 +209,6 @@ class HookRequest:
             token=options.token,
             agent=f"crabhook/{__version__}",
         )
-
-
-def _reply(call: HookCall) -> WireReply:
-    try:
-        return read_reply(call.message)
-    except MalformedBytes as error:
-        raise Unanswered("lost", f"its answer cannot be read: {error}") from error
 
 
 def carry(
@@ -214,10 +231,13 @@ def carry(
             if not rest:
                 continue
         else:
-            sock.settimeout(left)
+            sock.settimeout(0 if call.accepted and call.meanwhile else left)
         try:
             data = sock.recv(1 << 18)
         except BlockingIOError:
+            if call.accepted and call.meanwhile:
+                call.meanwhile = call.meanwhile if call.meanwhile() else None
+                continue
             from crabhook.hook.backpressure import wait_for_socket  # large payloads
 
             wait_for_socket(sock, left)

@@ -23,6 +23,10 @@ from crabhook.hook.call import (
 from crabhook.hook.client import HookRequest, carry, connect
 from crabhook.hook.wire import MalformedBytes, printable
 
+TYPE_CHECKING = False  # typing's own name, without what importing typing costs
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 ASK_INSTEAD = b"crabhook-leader"
 """The trailing metadata in which a server names another to ask instead, with its refusal."""
 
@@ -73,8 +77,10 @@ class _SilentError(ConnectionError):
 class _PingedCall(HookCall):
     """A call that knows when the server last sent bytes, and which other server it named."""
 
-    def __init__(self, headers: bytes, message: bytes) -> None:
-        super().__init__(headers, message)
+    def __init__(
+        self, headers: bytes, message: bytes, meanwhile: "Callable[[], bool] | None"
+    ) -> None:
+        super().__init__(headers, message, meanwhile)
         self.received_at = monotonic()
         self.instead = ""
 
@@ -185,7 +191,8 @@ class Failover:
         call = None
         try:
             request.sock = connect(options, greet_by)
-            call = _PingedCall(*request.written(self._payload, seconds=end - monotonic()))
+            written = request.written(self._payload, seconds=end - monotonic())
+            call = _PingedCall(*written, request.meanwhile)
             request.call = call
             self._carry(request.sock, call, greet_by)
         except (OSError, MalformedBytes) as error:

@@ -38,6 +38,10 @@ KINDS = {
     "lost": ("crabhook lost the operator while the request waited", _LOOK),
     "late": ("crabhook got no decision from the operator", _LONGER),
     "fault": ("crabhook has a fault of its own", "report it, with this line"),
+    "unsigned": (
+        "crabhook prints only what people of the team have signed",
+        "have a person decide it at a desk or a page whose key is in the team file",
+    ),
 }
 
 # The gRPC statuses, each in the place of its number, and what a person can do about it.
@@ -134,14 +138,13 @@ _SILENCE = {"gemini": "{}\n"}
 
 def fall_back(options: Options, payload: bytes, unanswered: Unanswered) -> WireReply:
     """Turn an unanswered request into the reply to the agent."""
-    wish = _wish(options, unanswered.kind)
+    wish = _wish(options, unanswered)
     words = _WORDS.get(options.platform)
-    names = _NAMES.get(options.platform, ("hook_event_name",))
-    event = event_name(payload, *names) if wish != "pass" and words is not None else None
+    event = _event(options, payload) if wish != "pass" and words is not None else None
     if wish == "ask" and event == _LINE_OF_A_SKILL:
         # Nobody at the agent can be asked about one, and after silence it would run.
         wish = "deny"
-    template = (words or {}).get((wish, _RENAMED.get(event or "", event or "")))
+    template = _template(options, wish, event)
     # Where nobody can tell what is asked, a no is exit code 2, which every agent heeds.
     blunt = wish == "deny" and event is None and template is None
     line = _line(options, wish if template or blunt else "pass", unanswered)
@@ -149,10 +152,48 @@ def fall_back(options: Options, payload: bytes, unanswered: Unanswered) -> WireR
     return WireReply(stdout.encode(), f"{line}\n".encode(), 2 if blunt else 0)
 
 
-def _wish(options: Options, kind: str) -> str:
-    if kind == "fault":  # it is unknown how far the request came
-        return max(options.when_unreachable, options.when_lost, key=("pass", "ask", "deny").index)
-    return options.when_lost if kind in ("lost", "late") else options.when_unreachable
+def is_denial(options: Options, payload: bytes, reply: WireReply) -> bool:
+    """Whether a reply is a denial of this event and nothing more, but for its words."""
+    template = _template(options, "deny", _event(options, payload))
+    if template is None or reply.stderr or reply.exit_code:
+        return False
+    before, after = template.split("%s")
+    text = reply.stdout.decode("utf-8", "replace")
+    if not text.startswith(before + '"') or not text.endswith(after):
+        return False
+    try:
+        return _string(text, len(before) + 1, True)[1] == len(text) - len(after)  # noqa: FBT003
+    except ValueError:
+        return False
+
+
+def _event(options: Options, payload: bytes) -> str | None:
+    return event_name(payload, *_NAMES.get(options.platform, ("hook_event_name",)))
+
+
+def _template(options: Options, wish: str, event: str | None) -> str | None:
+    words = _WORDS.get(options.platform, {})
+    return words.get((wish, _RENAMED.get(event or "", event or "")))
+
+
+def _wish(options: Options, unanswered: Unanswered) -> str:
+    kind = unanswered.kind
+    if kind == "unsigned":
+        wishes = [options.when_unsigned or options.when_lost, _least(unanswered.unsigned)]
+    elif kind == "fault":  # it is unknown how far the request came
+        wishes = [options.when_unreachable, options.when_lost]
+    else:
+        return options.when_lost if kind in ("lost", "late") else options.when_unreachable
+    return max(wishes, key=("pass", "ask", "deny").index)
+
+
+def _least(unsigned: WireReply | None) -> str:
+    """Return what an unsigned answer says at least: to heed a no is safe, and so is to ask."""
+    if unsigned is None:
+        return "pass"
+    if unsigned.exit_code == 2 or any(no in unsigned.stdout for no in (b'"deny"', b'"block"')):
+        return "deny"
+    return "ask" if b'"ask"' in unsigned.stdout else "pass"
 
 
 def _line(options: Options, wish: str, unanswered: Unanswered) -> str:

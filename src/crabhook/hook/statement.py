@@ -7,15 +7,16 @@ form (docs/decisions/0059).
 
 TYPE_CHECKING = False  # typing's own name, without what importing typing costs
 if TYPE_CHECKING:
-    from hashlib import sha256
+    from hashlib import sha256, sha512
 else:
     try:
-        from _sha2 import sha256  # hashlib costs a tenth of a start of Python
+        from _sha2 import sha256, sha512  # hashlib costs a tenth of a start of Python
     except ImportError:
         try:
             from _sha256 import sha256  # Python 3.11
+            from _sha512 import sha512
         except ImportError:
-            from hashlib import sha256
+            from hashlib import sha256, sha512
 
 __all__ = [
     "DOMAIN",
@@ -25,6 +26,7 @@ __all__ = [
     "of_call",
     "of_reply",
     "sha256",
+    "sha512",
     "statement",
     "ticket_digest",
 ]

@@ -48,7 +48,7 @@ class WireReply:
         self.confirm = confirm
 
 
-def permission_request(  # noqa: PLR0913 - the message has nine fields
+def permission_request(  # noqa: PLR0913 - the message has ten fields
     *,
     request_id: str,
     secret: str,
@@ -58,10 +58,11 @@ def permission_request(  # noqa: PLR0913 - the message has nine fields
     stance: int,
     facts: bytes,
     when_lost: str,
+    strict: bytes = b"",
 ) -> bytes:
-    """Write a PermissionRequest; `facts` is a ClientFacts already written."""
+    """Write a PermissionRequest; `facts` and `strict` are messages already written."""
     asked = request_id, secret, platform, payload, wait_ms, stance, facts, when_lost
-    return write_message(*asked, _REPLY_ALONE)
+    return write_message(*asked, _REPLY_ALONE, strict)
 
 
 def read_reply(response: bytes) -> WireReply:

@@ -198,7 +198,7 @@ def test_the_wish_is_that_of_what_went_wrong() -> None:
         for kind in KINDS
         if fall_back(options, event("PreToolUse"), Unanswered(kind, "why")).stdout
     }
-    assert denied == {"lost", "late", "fault"}
+    assert denied == {"lost", "late", "fault", "unsigned"}
 
 
 @pytest.mark.process

@@ -53,6 +53,7 @@ def test_a_request_reads_back_as_it_was_written(
         stance=stance,
         when_lost=host,
         facts=wire.write_message(host, pid, secret, platform),
+        strict=wire.write_message(payload, host.encode(), pid),
     )
     assert pb.PermissionRequest.FromString(written) == pb.PermissionRequest(
         request_id=request_id,
@@ -65,6 +66,9 @@ def test_a_request_reads_back_as_it_was_written(
         answer_form=pb.ANSWER_FORM_REPLY,
         client=pb.ClientFacts(host=host, pid=pid, user=secret, version=platform)
         if host or pid or secret or platform
+        else None,
+        strict=pb.StrictHook(team_id=payload, team_sha256=host.encode(), need=pid)
+        if payload or host or pid
         else None,
     )
 

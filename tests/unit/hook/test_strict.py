@@ -1,0 +1,232 @@
+"""What a strict hook prints: what people of its team have signed, and else its own fixed words."""
+
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from crabhook.hook import Unanswered, read_options
+from crabhook.hook.fallback import fall_back
+from crabhook.hook.strict import StrictCheck
+from crabhook.hook.wire import WireReply, read_reply
+from crabhook.team.membership import Machine, Scope
+from crabhook.v1 import permission_pb2 as pb
+from tests.support.hostile_answers import (
+    ALLOW,
+    ANN,
+    ATTACKS,
+    BOB,
+    DENY,
+    TEAM,
+    Attack,
+    allowed,
+    signing,
+)
+from tests.support.rows import every_row
+from tests.support.signing_people import NOW
+from tests.unit.hook.peers import PAYLOAD
+
+Answer = Callable[[pb.PermissionRequest], pb.PermissionResponse]
+
+
+def printed(
+    folder: Path,
+    answer: Answer,
+    *options: str,
+    file: bytes = b"",
+    payload: bytes = PAYLOAD,
+    ready: bool = False,
+) -> WireReply:
+    """Return what a strict hook prints where the server answers so."""
+    path = folder / "team"
+    path.write_bytes(file or TEAM.file())
+    read = read_options(TEAM.options(path, *options), {})
+    assert not read.problem
+    try:
+        check = StrictCheck(read, "id", "secret", payload)
+        request = pb.PermissionRequest(
+            request_id="id",
+            secret="secret",
+            platform=read.platform,
+            payload=payload,
+            stance=pb.Stance.ValueType(read.stance),
+            strict=pb.StrictHook.FromString(check.wish),
+        )
+        response = answer(request).SerializeToString()
+        while ready and check.work_ahead():
+            pass
+        return check.checked(read_reply(response), response)
+    except Unanswered as error:
+        return fall_back(read, payload, error)
+
+
+def verdict(reply: WireReply) -> str:
+    """What Claude Code reads in a reply."""
+    if not reply.stdout:
+        return ""
+    return str(json.loads(reply.stdout)["hookSpecificOutput"]["permissionDecision"])
+
+
+@every_row("kind", ["desk", "ssh", "passkey"])
+def test_what_a_person_has_signed_is_printed(tmp_path: Path, kind: str) -> None:
+    for ready in (False, True):
+        reply = printed(tmp_path, lambda it: allowed(it, ANN, kind=kind), ready=ready)
+        assert reply.stdout == ALLOW
+
+
+@every_row("name", ATTACKS)
+def test_a_hostile_server_lets_nothing_run(tmp_path: Path, name: str) -> None:
+    attack: Attack = ATTACKS[name]
+    for wish, verdicts in (("pass", ("", "deny")), ("ask", ("ask", "deny")), ("deny", ("deny",))):
+        options = (*attack.options, f"--when-unsigned={wish}")
+        reply = printed(tmp_path, attack.answer, *options, file=attack.content())
+        assert verdict(reply) in verdicts
+        assert attack.why in reply.stderr.decode()
+        assert not reply.confirm
+
+
+def test_a_quorum_is_of_different_people(tmp_path: Path) -> None:
+    def both(request: pb.PermissionRequest) -> pb.PermissionResponse:
+        made = signing(request, votes=2)
+        return made.response(made.by(ANN), made.by(BOB, "passkey"))
+
+    assert printed(tmp_path, both, "--need=2").stdout == ALLOW
+    assert verdict(printed(tmp_path, both, "--need=3", "--when-unsigned=deny")) == "deny"
+
+
+def test_a_denial_needs_a_single_person_and_says_what_that_person_wrote(tmp_path: Path) -> None:
+    def answer(request: pb.PermissionRequest) -> pb.PermissionResponse:
+        return allowed(request, ANN, stdout=DENY, votes=2)
+
+    assert printed(tmp_path, answer, "--need=2").stdout == DENY
+    for more in (b'{"x":1,' + DENY[1:], DENY.replace(b"PreToolUse", b"PermissionRequest")):
+        reply = printed(tmp_path, lambda it, more=more: allowed(it, ANN, stdout=more, votes=2))
+        assert verdict(reply) == "deny"
+        assert b"looked at" not in reply.stdout
+
+
+@every_row("unsigned", [DENY, ALLOW.replace(b'"allow"', b'"ask"')])
+def test_what_nobody_signed_is_heeded_where_it_closes_and_its_words_are_ours(
+    tmp_path: Path, unsigned: bytes
+) -> None:
+    reply = printed(tmp_path, lambda it: allowed(it, stdout=unsigned))
+    assert verdict(reply) == verdict(WireReply(unsigned))
+    assert b"looked at" not in reply.stdout
+
+
+def test_a_block_by_exit_code_that_nobody_signed_denies(tmp_path: Path) -> None:
+    def answer(_: pb.PermissionRequest) -> pb.PermissionResponse:
+        return pb.PermissionResponse(reply=pb.Reply(stderr=b"listen to me", exit_code=2))
+
+    reply = printed(tmp_path, answer)
+    assert verdict(reply) == "deny"
+    assert b"listen" not in reply.stdout + reply.stderr
+
+
+def test_silence_needs_no_signature_where_silence_is_what_follows_anyway(tmp_path: Path) -> None:
+    def silent(_: pb.PermissionRequest) -> pb.PermissionResponse:
+        return pb.PermissionResponse(reply=pb.Reply(), confirm=True)
+
+    for options in ((), ("--when-unsigned=deny", "--companion")):
+        reply = printed(tmp_path, silent, *options)
+        assert (reply.stdout, reply.stderr, reply.confirm) == (b"", b"", True)
+    assert verdict(printed(tmp_path, silent, "--when-unsigned=deny")) == "deny"
+    assert verdict(printed(tmp_path, silent, "--when-lost=deny")) == "deny"
+
+
+def test_a_newer_team_file_of_the_servers_brings_people(tmp_path: Path) -> None:
+    def answer(request: pb.PermissionRequest) -> pb.PermissionResponse:
+        response = allowed(request, BOB)
+        response.team_file = TEAM.file(version=6)
+        return response
+
+    alone = TEAM.file(members=(ANN.member,))
+    assert printed(tmp_path, answer, file=alone).stdout == ALLOW
+    newest = TEAM.file(members=(ANN.member,), version=7)
+    assert not printed(tmp_path, answer, file=newest).stdout
+
+
+def test_a_persons_limits_are_of_what_the_hook_itself_has(tmp_path: Path) -> None:
+    cases = (
+        (Scope(projects=("/srv/shop",)), "/srv/shop", True),
+        (Scope(projects=("/srv/shop",)), "/srv/shop/api", True),
+        (Scope(projects=("/srv/sho?",)), "/srv/shop", True),
+        (Scope(projects=("/srv/*/api",)), "/srv/shop/api", True),
+        (Scope(projects=("/srv/shop",)), "/srv/shopping", False),
+        (Scope(projects=("/srv/shop",)), "/srv/shop/../other", False),
+        (Scope(projects=("/srv/[s]hop",)), "/srv/shop", False),
+        (Scope(projects=("*",)), "x" * 10_000, False),
+        (Scope(kinds=("call", "plan")), "", True),
+    )
+    for scope, folder, right in cases:
+        payload = json.dumps({"hook_event_name": "PreToolUse", "cwd": folder}).encode()
+        file = TEAM.file(members=(replace(ANN.member, scope=scope),))
+        reply = printed(tmp_path, lambda it: allowed(it, ANN), file=file, payload=payload)
+        assert (reply.stdout == ALLOW) == right, (scope, folder)
+
+
+def test_a_limit_of_machines_goes_by_the_hooks_own_token(tmp_path: Path) -> None:
+    machine = Machine("build1", hashlib.sha256(b"token").hexdigest())
+    member = replace(ANN.member, scope=Scope(machines=("build*",)))
+    token = tmp_path / "token"
+    token.write_text("token")
+    token.chmod(0o600)
+    for machines, options, right in (
+        ((machine,), (f"--token-file={token}",), True),
+        ((machine,), (), False),
+        ((replace(machine, revoked=NOW),), (f"--token-file={token}",), False),
+    ):
+        file = TEAM.file(members=(member,), machines=machines)
+        reply = printed(tmp_path, lambda it: allowed(it, ANN), *options, file=file)
+        assert (reply.stdout == ALLOW) == right
+
+
+@every_row("kind", ["desk", "ssh", "passkey"])
+def test_no_signature_with_another_byte_counts(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "team"
+    options = read_options(TEAM.options(path), {})
+    check = StrictCheck(options, "id", "secret", PAYLOAD)
+    strict = pb.StrictHook.FromString(check.wish)
+    request = pb.PermissionRequest(
+        request_id="id",
+        secret="secret",
+        platform="claude",
+        payload=PAYLOAD,
+        stance=1,
+        strict=strict,
+    )
+    while check.work_ahead():
+        pass
+    whole = allowed(request, ANN, kind=kind).SerializeToString()
+    reply = read_reply(whole)
+    assert check.checked(reply, whole) is reply
+    for at in range(whole.index(b"o-ann") - 4, len(whole)):
+        other = bytearray(whole)
+        other[at] ^= 1 << at % 8
+        with pytest.raises(Unanswered):
+            check.checked(reply, bytes(other))
+
+
+def test_a_wrong_option_makes_no_hook_that_is_not_strict(tmp_path: Path) -> None:
+    team, authority = TEAM.options(tmp_path / "team")
+    for options in (
+        (team,),
+        (authority,),
+        (team, authority[:-2]),
+        (team, authority + "00"),
+        (team, "--authority=" + "zz" * 65),
+        ("--team=", authority),
+        (team, authority, "--need=0"),
+        (team, authority, "--need=two"),
+        (team, authority, "--when-unsigned=allow"),
+        (team, authority, "--team-version=-1"),
+    ):
+        assert read_options(options, {}).problem, options
+    for path in (tmp_path / "none", tmp_path, Path("/dev/null")):
+        options = read_options((f"--team={path}", authority, "--when-unsigned=deny"), {})
+        with pytest.raises(Unanswered) as caught:
+            StrictCheck(options, "id", "secret", PAYLOAD)
+        assert verdict(fall_back(options, PAYLOAD, caught.value)) == "deny"
