@@ -23,8 +23,10 @@ from crabhook.broker.messages import (
 )
 from crabhook.desk.commands import TakenOffer
 from crabhook.desk.updates import Offer, Offering
+from crabhook.hook.statement import ticket_digest
 from crabhook.model.actor import OWNER, Actor
 from crabhook.model.card import Card, FeedEntry, Origin, Request, Stance
+from crabhook.model.signing import SignedOnly
 from crabhook.model.wording import until
 from crabhook.platforms import PLATFORMS
 from crabhook.server.core.history import MemoryHistory
@@ -264,9 +266,14 @@ class PlayedDesk(LocalDesk):
         limit: float | None = None,
         platform: str = "claude",
         stance: Stance = Stance.GATE,
+        strict: int = 0,
     ) -> str:
-        """Let a hook send an event; return its request id.  `limit`: its own time, as ours."""
-        event = PLATFORMS[platform].read(json.dumps(payload).encode())
+        """Let a hook send an event; return its request id.  `limit`: its own time, as ours.
+
+        `strict`: how many people it wants to sign its reply; 0 for a hook that prints any.
+        """
+        sent = json.dumps(payload).encode()
+        event = PLATFORMS[platform].read(sent)
         event = replace(event, machine=origin.machine)  # as the intake does
         name = f"request-{next(self._ids)}"
         request = Request(
@@ -277,6 +284,7 @@ class PlayedDesk(LocalDesk):
             origin=origin,
             gives_up_at=self.now() + (wait if limit is None else limit),
             secret=PLAYED_SECRET,
+            strict=SignedOnly(sent, ticket_digest(PLAYED_SECRET), strict) if strict else None,
         )
         ruling, risk = self.read.judge(event), risk_of(event)
         self.runner.handle(Arrived(request, ruling, 1, self.now(), risk=risk))

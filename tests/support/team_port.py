@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import grpc
 
+from crabhook.cli.team.asking import signer_of
 from crabhook.model.actor import Role
 from crabhook.remote.desk import RemoteDesk
 from crabhook.remote.servers import OPTIONS, Servers
 from crabhook.server.address import TcpAddress
 from crabhook.server.operators.listener import open_operators
 from crabhook.server.operators.service import OperatorService
+from crabhook.team.desk_keys import Credentials
 from crabhook.team.membership import Scope
 from crabhook.v1.operator_pb2_grpc import OperatorServiceStub
 from tests.support.team import Founded, founded
@@ -66,7 +68,9 @@ class TeamPort:
         """A desk elsewhere, attached, at which a person sits; by another `port` if one is given."""
         where, credentials = f"127.0.0.1:{port or self.address.port}", self.credentials(name)
         async with grpc.aio.secure_channel(where, credentials, options=OPTIONS) as channel:
-            desk = RemoteDesk(Servers({where: channel}), clock)
+            certificate, key = self.certificates[name]
+            signer = signer_of(Credentials(self.authority, key, certificate))
+            desk = RemoteDesk(Servers({where: channel}), clock, signer=signer)
             running = asyncio.ensure_future(desk.run())
             try:
                 await asyncio.wait_for(desk.attached.wait(), SOON)

@@ -15,6 +15,7 @@ from operator import or_
 from typing import TYPE_CHECKING, Any, Union, get_args, get_origin, get_type_hints
 
 from crabhook.desk.commands import Command
+from crabhook.model.ballot import Vote
 from crabhook.model.card import Because, Card, Leg
 from crabhook.model.event import Event, ToolCall
 from crabhook.platforms import PLATFORMS
@@ -80,6 +81,7 @@ def event(draw: Random) -> Event:
 
 _LEAVES: Mapping[Any, Callable[[Random], Any]] = {
     str: text,
+    bytes: lambda draw: draw.randbytes(draw.randrange(4)),
     bool: lambda draw: bool(draw.randrange(2)),
     int: lambda draw: draw.choice((0, 1, 7, 2**31)),
     float: lambda draw: draw.choice(FLOATS),
@@ -137,6 +139,8 @@ def _built(kind: type[Any]) -> Callable[[Random], Any]:
         parts[name] = _cut(parts[name], most)
     if issubclass(kind, Because):  # on the wire, `full` is told where it is other than `words`
         parts["full"] = lambda draw: draw.choice(("", f"more than {text(draw)}"))
+    if issubclass(kind, Vote):  # no desk is told what others signed
+        parts["signed"] = lambda _: ()
     if issubclass(kind, Card):
         some, leg = parts["requests"], maker(Leg)
         parts["requests"] = lambda draw: (leg(draw), *some(draw))

@@ -242,7 +242,13 @@ class Listeners:
     ) -> None:
         self._metrics, self._admitted, self._settings = metrics, admitted, settings
         self.runner, self._health = runner, Health(runner)
-        self._permission = PermissionPort(runner, wait=settings.wait, tokens=admitted.tokens)
+        team = admitted.team
+        self._permission = PermissionPort(
+            runner,
+            wait=settings.wait,
+            tokens=admitted.tokens,
+            team=(lambda: team.content) if team else lambda: b"",
+        )
         self._switches: list[Switch] = [self._permission.switch_to, self._health.switch_to]
         self.watch = watch
         self.watch.warn = self.warn

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from crabhook.broker import balloting, conflicts
+from crabhook.broker import balloting, conflicts, signing
 from crabhook.broker.cards import joins, named, over
 from crabhook.broker.ending import remember_again
 from crabhook.broker.messages import (
@@ -53,6 +53,8 @@ def arrived(state: BrokerState, fact: Arrived) -> list[Effect]:
     state.sessions.record(event, fact.now, ends_turn=ends_turn)
     duplicate = state.duplicates.add(fact.request, fact.now) if ends_turn else None
     effects = [] if duplicate and duplicate.is_repeat else _conclude(state, fact.request)
+    if fact.request.strict and platform.carries_note(event):
+        effects += state.notes_end(event, session=False, why=signing.NO_NOTE)
     if (end := state.orders.hear(event, fact.now)) is not None:
         effects.append(state.wake(end))
     if ends_turn and event.agent_id:
@@ -62,14 +64,16 @@ def arrived(state: BrokerState, fact: Arrived) -> list[Effect]:
     rivals = conflicts.rivals(state, event) if about_a_call else []
     shared = conflicts.look(state, fact)
     ruling = conflicts.rule(state, _rule(state, fact, duplicate), shared)
-    warning = conflicts.warning(state, event, shared) if shared else ""
+    warning = conflicts.warning(state, event, shared) if shared and not fact.request.strict else ""
     stands = ruling.waits and state.stands_alone(fact.request)
     if ruling.observes or stands:
         went_by = state.note(event, "", outcome=platform.outcome(event), size=fact.request.size)
         effects = [*_observe(state, fact, warning), *effects, went_by]
         effects += _put_up(state, fact, ruling) if stands else []
     else:
-        decided = _decided_before(state, fact) if about_a_call and not ruling.denies else []
+        earlier = _decided_before(state, fact) if about_a_call and not ruling.denies else None
+        repeats = earlier is not None and signing.wants_anew(fact.request, earlier)
+        decided = [] if earlier is None or repeats else _repeat(state, fact, earlier)
         if not decided and ruling.decided is not None:
             if about_a_call and not state.is_part(event):
                 decision, mine = ruling.decided.decision, (fact.request.id,)
@@ -84,7 +88,7 @@ def arrived(state: BrokerState, fact: Arrived) -> list[Effect]:
                 *fact.warnings,
             )
             alarms += conflicts.alarms(state, shared)
-            decided = _take_in(state, fact, ruling, alarms, warning)
+            decided = _take_in(state, fact, ruling, alarms, warning, repeats=repeats)
         effects += decided
     effects += conflicts.alarm_others(state, event, shared)
     return [*effects, *conflicts.report_rivals(state, fact.request, rivals)]
@@ -230,16 +234,17 @@ def _same_ticket(state: BrokerState, fact: Arrived) -> list[Effect]:
     return [Resolve(request.id, fact.attempt, request.secret, answer, confirm=True, again=True)]
 
 
-def _decided_before(state: BrokerState, fact: Arrived) -> list[Effect]:
-    """Repeat the decision of the same call from a moment ago, if there is one."""
+def _decided_before(state: BrokerState, fact: Arrived) -> Decided | None:
+    """Return the decision of the same call from a moment ago, if there is one."""
     event, now = fact.request.event, fact.now
     if state.is_part(event) or not state.recent.speaks_of(event, now):
-        return []
-    alone = not _alike(state, event)
-    if (decided := state.recent.answer_again(event, now, alone=alone)) is not None:
-        text = f"{decided.decision.verdict.done}: the same call was decided before"
-        return _answer_at_once(state, fact, decided, text)
-    return []
+        return None
+    return state.recent.answer_again(event, now, alone=not _alike(state, event))
+
+
+def _repeat(state: BrokerState, fact: Arrived, decided: Decided) -> list[Effect]:
+    text = f"{decided.decision.verdict.done}: the same call was decided before"
+    return _answer_at_once(state, fact, decided, text)
 
 
 def _come_back(state: BrokerState, fact: Arrived) -> list[Effect]:
@@ -274,6 +279,8 @@ def _answer_at_once(
     reply = state.platforms[request.event.platform].write(request.event, decision)
     state.tickets.give(request.id, request.secret, reply, fact.now)
     line = text or f"{decision.verdict.done}: {wording.who(decided.by)}"
+    if request.strict:
+        line = f"{line}; {signing.FIXED_WORDS}"
     return [
         Resolve(
             request.id,
@@ -287,10 +294,19 @@ def _answer_at_once(
     ]
 
 
-def _take_in(
-    state: BrokerState, fact: Arrived, ruling: Course, alarms: tuple[str, ...], warning: str
+def _take_in(  # noqa: PLR0913 - what is known of it by now
+    state: BrokerState,
+    fact: Arrived,
+    ruling: Course,
+    alarms: tuple[str, ...],
+    warning: str,
+    *,
+    repeats: bool = False,
 ) -> list[Effect]:
-    """Put a new request on its call's card, or on a new card, if the limits leave room."""
+    """Put a new request on its call's card, or on a new card, if the limits leave room.
+
+    `repeats`: its call was decided a moment ago, and its hook wants a signature of its own.
+    """
     if refusal := state.pending.refusal(fact.request):
         return [
             Refuse(fact.request.id, fact.attempt, refusal),
@@ -316,10 +332,12 @@ def _take_in(
             reason=ruling.reason,
             alarms=alarms,
             risk=fact.risk,
+            repeats=repeats,
         )
-    terms = fact.ruling.terms if fact.ruling else ()
+    terms = (*(fact.ruling.terms if fact.ruling else ()), *signing.terms_of(leg))
     card, wakes = balloting.opened(state, card, terms, fact.electorate)
-    return [state.put(card), state.wake(leg.wait_until, leg.id), *wakes]
+    card, void = signing.asked_again(state, card, leg)
+    return [*void, state.put(card), state.wake(leg.wait_until, leg.id), *wakes]
 
 
 def _tied(state: BrokerState, event: Event, ruling: Course) -> Course:

@@ -83,7 +83,7 @@ def with_vote(card: Card, fact: Answered, now: float) -> Card:
     assert card.ballot is not None  # noqa: S101 - the caller has looked
     assert isinstance(fact.by, Operator)  # noqa: S101 - `check` has
     here = ledger.with_electorate(card.ballot, fact.electorate)
-    return replace(card, ballot=ledger.with_vote(here, fact.by, fact.decision, now))
+    return replace(card, ballot=ledger.with_vote(here, fact.by, fact.decision, now, fact.signed))
 
 
 def voted(state: BrokerState, before: Card, card: Card) -> list[Effect]:
@@ -100,9 +100,13 @@ def voted(state: BrokerState, before: Card, card: Card) -> list[Effect]:
 
 
 def sum_of(ballot: Ballot, choices: Choices) -> Decision:
-    """Return what all votes decide; the agent's user is told who said yes, where that can be."""
+    """Return what all votes decide; the agent's user is told who said yes, where that can be.
+
+    Nothing is added to a reply that people have signed.
+    """
     decision = ledger.decision_of(ballot)
-    if decision.user_message or Beside.MESSAGE not in choices.beside:
+    signed = any(vote.signed for vote in ballot.votes)
+    if signed or decision.user_message or Beside.MESSAGE not in choices.beside:
         return decision
     return replace(decision, user_message=f"Allowed by {ledger.names_of(ballot.votes)}.")
 

@@ -220,9 +220,10 @@ def alike(state: BrokerState, number: int) -> Sequence[Card]:
 def _allowed(state: BrokerState, card: Card, rulings: Rulings) -> Decided | None:
     """Return the rules' allow, where they allow every leg of the card.
 
-    A card that needs certain people goes on needing them.
+    A card that needs certain people goes on needing them, and a strict hook a signature.
     """
-    if card.ballot is not None or any(leg.id not in rulings for leg in card.requests):
+    signs = card.ballot is not None or any(leg.strict for leg in card.requests)
+    if signs or any(leg.id not in rulings for leg in card.requests):
         return None
     orders = state.orders.standing()
     if any(order.kind is OrderKind.HOLD_ALL and order.speaks_of(card.event) for order in orders):

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from heapq import heappop
 
-from crabhook.broker import balloting
+from crabhook.broker import balloting, signing
 from crabhook.broker.cards import Happening, StaleError, TooLateError, after
 from crabhook.broker.messages import (
     Answered,
@@ -29,6 +29,7 @@ from crabhook.model.event import Event
 from crabhook.model.jsontext import object_at
 from crabhook.model.order import Order
 from crabhook.model.session import SessionKey
+from crabhook.model.statements import is_strict
 
 _FOLLOWS: Mapping[str, Follows] = {
     "PreToolUse": Follows.OWN_RULES,
@@ -55,12 +56,15 @@ def answered(state: BrokerState, fact: Answered) -> list[Effect]:
     card, decision = known_card(state, fact.number), fact.decision
     ended_as = check(state, fact.number, decision, fact.rulings, fact.seen)
     balloting.check(card, fact, fact.now)
+    signing.check(state, card, fact, balloting.meant(card, decision))
+    signed = fact.signed
     if card.ballot is not None and decision.verdict not in balloting.CLOSES:
         before, card = card, balloting.with_vote(card, fact, fact.now)
         assert card.ballot is not None  # noqa: S101 - it has one vote more
         if not ledger.is_complete(card.ballot):
             return balloting.voted(state, before, card)
         decision = balloting.sum_of(card.ballot, card.choices)
+        signed = ledger.signatures_of(card.ballot)
     decided = Decided(decision, fact.by)
     state.keep_going.count(card.event, decision)
     retries = decision.verdict is Verdict.RETRY and card.event.tool is not None
@@ -68,8 +72,10 @@ def answered(state: BrokerState, fact: Answered) -> list[Effect]:
     if decision.verdict is Verdict.DENY:
         state.sessions.refused(card.event)
     effects: list[Effect] = []
+    if is_strict(card) and not signed:
+        effects.append(state.note(card.event, signing.FIXED_WORDS, card.number))
     for leg in card.requests:
-        effects += state.resolve(leg, decided)
+        effects += state.resolve(leg, decided, signed)
     _remember(state, card, decided)
     state.follow(card, decision)
     risk = fact.risk or card.risk
@@ -190,7 +196,8 @@ def remember_again(state: BrokerState, request_id: str) -> None:
 def _remember_note(state: BrokerState, card: Card, decided: Decided) -> None:
     """Keep, for the call's result, a note that no leg could give to the model."""
     decision = decided.decision
-    if decision.verdict is not Verdict.ALLOW or not decision.note:
+    strict = any(leg.strict for leg in card.requests)
+    if decision.verdict is not Verdict.ALLOW or not decision.note or strict:
         return
     write = state.platforms[card.event.platform].write
     outputs = (write(leg.event, decision).output or {} for leg in card.requests)

@@ -20,6 +20,7 @@ from crabhook.model.event import Event
 from crabhook.model.order import Standing
 from crabhook.model.proof import CallProof
 from crabhook.model.session import KeptNote, Note
+from crabhook.model.signing import DecisionSignature
 from crabhook.policy.rule import Ruling
 
 Rulings: TypeAlias = Mapping[str, Ruling | None]
@@ -52,7 +53,8 @@ class Answered:
     `rulings` are about the card's calls as the decision changes them, by request id, see
     `Broker.changed`; `risk` is what the changed calls may do. `seen` is the revision of the card
     that the operator saw; None where a rule or an order decides. `proof` is for the record.
-    `electorate`: who may decide the card now, where a rule says who must allow it.
+    `electorate`: who may decide the card now, where a rule says who must allow it. `signed`: what
+    the operator signed, a statement for each strict hook.
     """
 
     number: int
@@ -63,6 +65,7 @@ class Answered:
     risk: Risk | None = field(default=None, kw_only=True)
     proof: CallProof | None = field(default=None, kw_only=True)
     electorate: Electorate = field(default=NOBODY_VOTES, kw_only=True)
+    signed: tuple[DecisionSignature, ...] = field(default=(), kw_only=True)
     now: float
 
 

@@ -43,6 +43,7 @@ from crabhook.model.event import Event
 from crabhook.model.jsontext import compact, start_of
 from crabhook.model.order import LET_ONCE_FOR, Order, Standing
 from crabhook.model.session import Note, SessionKey
+from crabhook.model.signing import DecisionSignature
 from crabhook.platforms.event_table import Held, Phase
 from crabhook.platforms.interface import Platform
 
@@ -131,11 +132,16 @@ class BrokerState:
             for effect in self.note_told(note, what, event, request_id=fact.request_id)
         ]
 
-    def notes_end(self, event: Event, *, session: bool) -> list[Effect]:
-        """Report the notes that were never given, since the event's session or subagent ended."""
+    def notes_end(self, event: Event, *, session: bool, why: str = "") -> list[Effect]:
+        """Report the notes that were never given, since the event's session or subagent ended.
+
+        Or for another reason, `why`.
+        """
         gone = self.notes.end(event, session=session) if self.notes else ()
-        why = f"was never given: the {'session' if session else 'subagent'} has ended"
-        return [effect for note in gone for effect in self.note_told(note, why)]
+        why = why or f"the {'session' if session else 'subagent'} has ended"
+        return [
+            effect for note in gone for effect in self.note_told(note, f"was never given: {why}")
+        ]
 
     def leg(self, request_id: str) -> Leg:
         """Return a request that waits."""
@@ -203,21 +209,26 @@ class BrokerState:
         heappush(self.deadlines, (at, request_id))
         return WakeAt(self.deadlines[0][0])
 
-    def resolve(self, leg: Leg, decided: Decided) -> list[Effect]:
+    def resolve(
+        self, leg: Leg, decided: Decided, signed: tuple[DecisionSignature, ...] = ()
+    ) -> list[Effect]:
         """Give a leg its reply, if its hook still waits.
 
-        For a person's decision the server asks for a receipt.
+        For a person's decision the server asks for a receipt. `signed`: what people signed for the
+        card's strict hooks; nothing is added to their replies.
         """
         left = self.pending.leave(leg.id)
         if left is None:
             return []
         (attempt, secret), decision = left, decided.decision
-        over = isinstance(decided.by, Nobody)
+        over = isinstance(decided.by, Nobody) or leg.strict is not None
         carried = "" if over else self.carry(leg.event, leg.id, decision.verdict)
-        if leg.note or carried:
+        if (leg.note and leg.strict is None) or carried:
             note = "\n".join(filter(None, (leg.note, decision.note, carried)))
             decision = replace(decision, note=note)
         reply = self.platforms[leg.event.platform].write(leg.event, decision)
+        if leg.strict is not None:
+            reply = replace(reply, signed=tuple(s for s in signed if s.request_id == leg.id))
         self.tickets.give(leg.id, secret, reply, self.now)
         sent = Decided(decision, decided.by)
         waited = attempt != NO_CONNECTION or not self.stands_alone(leg)
@@ -250,6 +261,8 @@ class BrokerState:
         if card.ballot is not None:
             choices = _by_ballot(choices)
             card = replace(card, ballot=replace(card.ballot, as_of=self.now))
+        if any(leg.strict for leg in card.requests):  # a rule signs nothing
+            choices = replace(choices, beside=choices.beside & ~Beside.RULE)
         limits = [line for leg in legs for line in self.platforms[leg.platform].limits(leg)]
         before = self.cards.card(card.number)
         revision = before.revision + 1 if before else 1

@@ -14,6 +14,7 @@ from crabhook.datatypes import frozen
 from crabhook.model.actor import Actor
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.order import Order
+from crabhook.model.signing import DecisionSignature
 
 
 @frozen
@@ -31,12 +32,14 @@ BARE_DENIAL = "The operator denied this (no reason given)"
 class Decide(Command):
     """Decide a card in the revision `seen`, as the operator saw it.
 
-    For a changed call, `AskObjections` comes first and `despite` names all objections.
+    For a changed call, `AskObjections` comes first and `despite` names all objections. `signed`:
+    what the desk signed for the card's strict hooks, once the decision could not be taken back.
     """
 
     card: int
     seen: int
     decision: Decision
+    signed: tuple[DecisionSignature, ...] = ()
 
 
 @frozen

@@ -13,6 +13,7 @@ from math import inf
 from crabhook.datatypes import frozen
 from crabhook.model.actor import Operator, ShownBy
 from crabhook.model.decision import Decision, Verdict
+from crabhook.model.signing import DecisionSignature
 
 EVERYBODY = "@all"
 """The selector of every person who may decide."""
@@ -91,11 +92,15 @@ NOBODY_VOTES = Electorate()
 
 @frozen
 class Vote:
-    """A person's yes to the card as it is proposed; `note` goes to the model."""
+    """A person's yes to the card as it is proposed; `note` goes to the model.
+
+    `signed`: the statements that the person signed, where the card's hooks print no other reply.
+    """
 
     by: Operator
     at: float
     note: str = ""
+    signed: tuple[DecisionSignature, ...] = ()
 
 
 @frozen
@@ -201,11 +206,17 @@ def proposed(ballot: Ballot, decision: Decision) -> Decision:
     return replace(ballot.proposal, note=decision.note)
 
 
-def with_vote(ballot: Ballot, by: Operator, decision: Decision, now: float) -> Ballot:
+def with_vote(
+    ballot: Ballot,
+    by: Operator,
+    decision: Decision,
+    now: float,
+    signed: tuple[DecisionSignature, ...] = (),
+) -> Ballot:
     """Return the ballot with a person's yes; another proposal voids the votes before."""
     proposal = replace(proposed(ballot, decision), note="")
     votes = ballot.votes if ballot.proposal in (None, proposal) else ()
-    mine = Vote(by, now, decision.note)
+    mine = Vote(by, now, decision.note, signed)
     return replace(ballot, votes=(*votes, mine), proposal=proposal)
 
 
@@ -242,6 +253,16 @@ def decision_of(ballot: Ballot) -> Decision:
     if len(noted) == 1:
         return replace(proposal, note=noted[0].note)
     return replace(proposal, note="\n".join(f"{vote.by.name}: {vote.note}" for vote in noted))
+
+
+def signatures_of(ballot: Ballot) -> tuple[DecisionSignature, ...]:
+    """Return what the people signed whose yes counts."""
+    return tuple(each for vote in _latest(ballot.votes) for each in vote.signed)
+
+
+def without_votes(ballot: Ballot) -> Ballot:
+    """Return the ballot with no vote, as of a card that is asked more than people signed."""
+    return replace(ballot, votes=(), proposal=None)
 
 
 def names_of(votes: tuple[Vote, ...]) -> str:

@@ -13,6 +13,7 @@ from crabhook.model.actor import OWNER, EndReason
 from crabhook.model.ballot import Ballot
 from crabhook.model.decision import PASS_ALONE, Choices, Decided, Decision
 from crabhook.model.event import Event
+from crabhook.model.signing import SignedOnly
 
 
 class Level(IntEnum):
@@ -111,7 +112,8 @@ class Leg:
 
     On the broker's clock (monotonic seconds) we answer by `wait_until`, and the hook gives up at
     `gives_up_at`. `note` goes to the model with any answer. `size`: its input's bytes. `when_lost`:
-    what its hook does without a decision ("pass", "ask", "deny"); empty if unknown.
+    what its hook does without a decision ("pass", "ask", "deny"); empty if unknown. `strict`: what
+    is signed for its hook; None for a hook that prints any reply.
     """
 
     id: str
@@ -123,6 +125,7 @@ class Leg:
     note: str = ""
     size: int = 0
     when_lost: str = ""
+    strict: SignedOnly | None = None
 
 
 @frozen
@@ -143,6 +146,7 @@ class Request(Leg):
             note or self.note,
             self.size,
             self.when_lost,
+            self.strict,
         )
 
 
@@ -214,7 +218,8 @@ class Card:
     it. `risk`: what its call may do; of a call that was allowed changed, as it was changed.
     `revision`: raised by every change of the card. `grown`: the revision in which something came
     that a decision needs to have seen: a leg, an alarm, another proposal. `ballot`: who must allow
-    it, and who has, where a rule says that; None where any decider may.
+    it, and who has, where a rule says that; None where any decider may. `repeats`: its call was
+    decided a moment ago, and this hook too wants that signed: the desk that decided may do so.
     """
 
     number: int
@@ -236,6 +241,7 @@ class Card:
     revision: int = 0
     grown: int = 0
     ballot: Ballot | None = None
+    repeats: bool = False
 
     @property
     def event(self) -> Event:

@@ -13,6 +13,7 @@ from crabhook.datatypes import frozen
 from crabhook.model import wording
 from crabhook.model.actor import Actor, EndReason, Nobody
 from crabhook.model.jsontext import WRITTEN_DEPTH, Value, compact, parse_object, text_at
+from crabhook.model.signing import DecisionSignature
 
 
 class Verdict(StrEnum):
@@ -143,11 +144,13 @@ class Reply:
     """A hook's whole output; an `output` of None prints nothing: no opinion.
 
     `stdout`: the bytes for standard output, one line or none; made once, as they may be megabytes.
+    `signed`: by whom it is signed, for a hook that prints no other.
     """
 
     output: Mapping[str, Value] | None = None
     stderr: str = ""
     exit_code: int = 0
+    signed: tuple[DecisionSignature, ...] = ()
     stdout: bytes = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

@@ -34,6 +34,12 @@ RENAMED: Mapping[str, Mapping[str, str]] = {
     "Offer": {"undone": "denied", "undoes": "denials"},
     "DecideRequest": _DECIDES,
     "RememberRequest": _DECIDES,
+    "Signed": {
+        "kind": "alg",
+        "key": "key_id",
+        "signed_at": "signed_at_ms",
+        "authenticator_data": "extra",
+    },
 }
 """The fields of a message that have other names than those of the value, by the value's names."""
 MESSAGES = {"RuleActor": "Rule"}
@@ -48,6 +54,7 @@ NEEDED = {"Card": "requests"}  # what a value has at least one of
 ELSEWHERE = {
     "State": ("waiting", "ended", "feed", "live", "me"),
     "Card": ("reason",),
+    "Vote": ("signed",),
     "Because": ("full",),
     "Order": ("call", "note"),
     "Standing": ("heard", "call", "note"),
@@ -218,6 +225,8 @@ def _single(hint: Any, field: FieldDescriptor) -> _Way:  # noqa: ANN401 - any ty
             return _enum(hint, field.enum_type)
         case FieldDescriptor.TYPE_STRING if hint is datetime:
             return _DATE
+        case FieldDescriptor.TYPE_BYTES if hint is bytes:
+            return _PLAIN
         case other:
             return _WAYS.get(other, _PLAIN)
 

@@ -16,7 +16,7 @@ from crabhook.desk.commands import Ask, Command, Decide, DecideWithRule, Done, N
 from crabhook.desk.replica import Replica
 from crabhook.desk.updates import NEVER, Cursor, LinkChanged, News, Settled, Update
 from crabhook.model.actor import Operator
-from crabhook.model.card import Card, State
+from crabhook.model.card import Card, Leg, State
 from crabhook.model.decision import Decided
 from crabhook.model.errors import CrabhookError
 from crabhook.remote.codec import WireError, seconds_read, text_read, to_value
@@ -31,6 +31,7 @@ from crabhook.remote.messages import (
     snapshot_of,
 )
 from crabhook.remote.servers import ElsewhereError, Servers, instead_in, why_lost
+from crabhook.remote.signing import DeskSigner, Signatures, as_drawn
 from crabhook.v1 import operator_pb2 as pb
 
 if TYPE_CHECKING:
@@ -57,12 +58,19 @@ class RemoteDesk:
     `clock` is this process's own, monotonic seconds. `after`: the cursor; if the server can
     continue there, no snapshot comes. `may_not`: the server refuses this device's desks. While the
     connection is lost, screens know it and commands are refused. `decided` hears of decisions at
-    this desk.
+    this desk. `signer` signs them for strict hooks.
     """
 
-    def __init__(self, servers: Servers, clock: Callable[[], float], after: Cursor = NEVER) -> None:
+    def __init__(
+        self,
+        servers: Servers,
+        clock: Callable[[], float],
+        after: Cursor = NEVER,
+        signer: DeskSigner | None = None,
+    ) -> None:
         self._servers = servers
         self._clock = clock
+        self._signatures = Signatures(signer, clock)
         self._all = Replica(self, clock)  # a later screen gets this first
         self.now, self.hello = self._all.now, pb.Hello()  # on the server's clock; from the server
         self._streams: list[Callable[[News], None]] = []
@@ -77,7 +85,7 @@ class RemoteDesk:
         self._moved = asyncio.Event()  # at each step of the news
         self._tasks: set[asyncio.Task[None]] = set()
         self._seen: Bounded[tuple[int, int], bytes] = Bounded(SEEN_KEPT)
-        self._inputs: Bounded[tuple[str, bytes], Event] = Bounded(INPUTS_KEPT)
+        self._inputs: Bounded[tuple[str, bytes], Leg] = Bounded(INPUTS_KEPT)
         self._all.follow()
 
     # The desk's door.
@@ -109,6 +117,9 @@ class RemoteDesk:
             about = f" about #{number}" if number else ""
             self._publish(Settled(command.id, Refused(f"{NOT_CONNECTED}{about}")))
             return
+        self._begin_to_give(command)
+
+    def _begin_to_give(self, command: Command) -> None:
         task = asyncio.get_running_loop().create_task(self._give(command))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -133,6 +144,8 @@ class RemoteDesk:
     async def _give(self, command: Command) -> None:
         store, read = self._store, None
         try:
+            if isinstance(command, Decide):
+                command = await self._signatures.of(command, self._all.card(command.card))
             rpc, request = request_of(command)
             if isinstance(command, Decide | DecideWithRule):
                 request.seen_sha256 = self._seen.get((command.card, command.seen), b"")
@@ -278,6 +291,8 @@ class RemoteDesk:
             self._publish(LinkChanged("", now, changed))
 
     def _take(self, news: News | None, seq: int) -> None:
+        if isinstance(news, Card) and (command := self._signatures.again(news)) is not None:
+            self._begin_to_give(command)
         if self._begun is not None:
             self._begun[2].extend([news] if news else [])
             if len(self._begun[2]) > MOST:
@@ -308,9 +323,9 @@ class RemoteDesk:
         ):
             await self._fetch(card.number)
         legs = tuple(
-            replace(leg, event=self._inputs[key])
+            replace(leg, event=self._inputs[key].event, strict=self._inputs[key].strict)
             if left_out(leg_message) and key in self._inputs
-            else leg
+            else as_drawn(leg)
             for leg, leg_message, key in zip(card.requests, message.requests, keys, strict=True)
         )
         self._seen[card.number, card.revision] = sha256(b"".join(key for _, key in keys)).digest()
@@ -345,4 +360,4 @@ class RemoteDesk:
             if digest != leg_message.payload_sha256:
                 raise WireError(f"#{card.number} is not what the server says it is")
             if len(leg_message.event.fields_json) > KEPT_FROM:
-                self._inputs[leg.id, digest] = leg.event
+                self._inputs[leg.id, digest] = as_drawn(leg)

@@ -126,6 +126,8 @@ def card_message(card: Card, inputs: Inputs, limit: int | None = None) -> pb.Car
             elif leg_message.event.HasField("tool"):
                 leg_message.event.tool.ClearField("input_json")
         if limit is not None and len(leg_message.event.fields_json) > limit:
+            if leg.strict is not None:
+                leg_message.strict.ClearField("payload")
             leg_message.event.ClearField("fields_json")
             leg_message.event.tool.ClearField("input_json")
     return message

@@ -10,6 +10,7 @@ from dataclasses import field, replace
 
 from crabhook.broker.pending import ANSWER_KEPT_FOR
 from crabhook.datatypes import frozen
+from crabhook.model.signing import DecisionSignature
 from crabhook.store.record import Document, Entry, RecordKind
 
 
@@ -19,7 +20,8 @@ class Waiting:
 
     `payload` is the hook's standard input verbatim, with secrets: exactly this is decided. Times
     are wall seconds. `gives_up_at` is the hook's, 0 if unknown. `note` goes to the model with any
-    answer. `machine` showed its own token.
+    answer. `machine` showed its own token. `strict`: how many
+    people its hook wants to sign a reply, 0 for a hook that prints any.
     """
 
     request_id: str
@@ -36,6 +38,7 @@ class Waiting:
     gives_up_at: float = 0.0
     note: str = ""
     machine: str = ""
+    strict: int = 0
 
     def remaining(self, now: float) -> float:
         """Return how many more seconds it may wait; a clock that was set back does not add any."""
@@ -63,7 +66,8 @@ class DecidedCall:
 class KeptReply:
     """A reply for a client that may not have got it.  `decided`: wall seconds.
 
-    `call`: None without a receipt to wait for. `delivered`: None while unknown.
+    `call`: None without a receipt to wait for. `delivered`: None while unknown. `signed`: by whom
+    it is signed.
     """
 
     request_id: str
@@ -74,6 +78,7 @@ class KeptReply:
     decided: float
     call: DecidedCall | None = None
     delivered: bool | None = None
+    signed: tuple[DecisionSignature, ...] = ()
 
     @property
     def owed(self) -> bool:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from operator import attrgetter
 from typing import Any
 
+from crabhook.store.ballots import signed_in, signed_text
 from crabhook.store.change import DecidedCall, Halt, KeptReply, Waiting
 from crabhook.store.interface import Query
 from crabhook.store.record import DAY, Cut, Document, Retention, iso
@@ -12,7 +13,7 @@ from crabhook.store.record import DAY, Cut, Document, Retention, iso
 WAITING = tuple(Waiting.__dataclass_fields__)
 ANSWER = (
     *("request_id", "secret", "stdout", "stderr", "exit_code", "decided", "delivered"),
-    *("card", "platform", "payload", "decision"),
+    *("card", "platform", "payload", "decision", "signed"),
 )
 FATES = {None: 0, True: 1, False: 2}
 """The column `delivered`: 0 while unknown, 1 for received, 2 for a client that was gone."""
@@ -28,14 +29,15 @@ def waiting_row(waiting: Waiting) -> tuple[Any, ...]:
     """Return the table row of a request that waits."""
     host, user = _storable(waiting.host), _storable(waiting.user)
     kept = replace(waiting, host=host, user=user, pid=min(waiting.pid, _LARGEST))
-    *columns, note, machine = _columns(kept)
-    return (*columns, note.encode("utf-8", "surrogatepass"), _storable(machine))
+    *columns, note, machine, strict = _columns(kept)
+    return (*columns, note.encode("utf-8", "surrogatepass"), _storable(machine), strict)
 
 
 def waiting_in(row: Sequence[Any]) -> Waiting:
     """Return the waiting request in a row."""
-    *rest, note, machine = row
-    return replace(Waiting(*rest), note=note.decode("utf-8", "surrogatepass"), machine=machine)
+    *rest, note, machine, strict = row
+    text = note.decode("utf-8", "surrogatepass")
+    return replace(Waiting(*rest), note=text, machine=machine, strict=strict)
 
 
 def answer_row(answer: KeptReply) -> tuple[Any, ...]:
@@ -51,16 +53,17 @@ def answer_row(answer: KeptReply) -> tuple[Any, ...]:
         answer.exit_code,
         answer.decided,
     )
-    return (*answer_columns, FATES[answer.delivered], *call_columns)
+    return (*answer_columns, FATES[answer.delivered], *call_columns, signed_text(answer.signed))
 
 
 def answer_in(row: Sequence[Any]) -> KeptReply:
     """Return the answer in a row."""
-    request_id, secret, stdout, stderr, exit_code, decided, delivered, *call_columns = row
+    request_id, secret, stdout, stderr, exit_code, decided, delivered, *call_columns, signed = row
     text = stderr.decode("utf-8", "surrogatepass")
     call = DecidedCall(*call_columns) if call_columns[0] is not None else None
     fate = _FATE_OF[delivered]
-    return KeptReply(request_id, secret, stdout, text, exit_code, decided, call, fate)
+    by = signed_in(signed)
+    return KeptReply(request_id, secret, stdout, text, exit_code, decided, call, fate, by)
 
 
 def halt_row(halt: Halt) -> tuple[str, str]:

@@ -9,7 +9,7 @@ hardware key (`sk-…`) says whether somebody touched it; no other key proves a 
 
 import base64
 import binascii
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from hashlib import sha256, sha512
 from typing import NamedTuple, TypeAlias
@@ -22,6 +22,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from crabhook.datatypes import frozen
 from crabhook.hook.statement import framed
 from crabhook.model.errors import CrabhookError
+from crabhook.model.statements import unframed
 from crabhook.team.membership import Identified, Principal, Team, TeamRefusal
 
 NAMESPACE = "presence@crabhook"
@@ -58,7 +59,7 @@ class PublicKey:
         words = line.split(None, 2)
         try:
             blob = base64.b64decode(words[1], validate=True)
-            kind = next(_strings(blob)).decode("ascii")
+            kind = next(unframed(blob)).decode("ascii")
         except (IndexError, ValueError, StopIteration):
             raise SshError("it is no public key: a line as `ssh-ed25519 AAAA…` is") from None
         if kind != words[0] or kind not in _KINDS or len(blob) > LARGEST:
@@ -100,21 +101,24 @@ class Shown:
     touched: bool
 
 
-def shown_by(signature: bytes, message: bytes) -> Shown:
-    """Return whose signature of the message this is; raises SshError if it is false."""
+def shown_by(signature: bytes, message: bytes, purpose: str = NAMESPACE) -> Shown:
+    """Return whose signature of the message this is; raises SshError if it is false.
+
+    `purpose` is the namespace for which it has to be made.
+    """
     if len(signature) > LARGEST or not signature.startswith(_MAGIC):
         raise SshError("it is no SSH signature")
     if signature[len(_MAGIC) : len(_MAGIC) + 4] != _VERSION.to_bytes(4, "big"):
         raise SshError("the SSH signature is of another version")
     try:
-        blob, namespace, reserved, hashed, made = _strings(signature[len(_MAGIC) + 4 :])
-        kind = next(_strings(blob)).decode("ascii")
+        blob, namespace, reserved, hashed, made = unframed(signature[len(_MAGIC) + 4 :])
+        kind = next(unframed(blob)).decode("ascii")
         digest = _HASHES[hashed](message).digest()
         if kind not in _KINDS:
             raise ValueError(kind)  # noqa: TRY301 - as every other wrong one
     except (ValueError, StopIteration, KeyError):
         raise SshError("the SSH signature cannot be read") from None
-    if namespace != NAMESPACE.encode():
+    if namespace != purpose.encode():
         raise SshError("the SSH signature was made for something else")
     parts = (namespace, reserved, hashed, digest)
     signed = _MAGIC + framed(*parts)
@@ -125,29 +129,19 @@ def shown_by(signature: bytes, message: bytes) -> Shown:
     return Shown(PublicKey(kind, blob), touched)
 
 
-def _strings(data: bytes) -> Iterator[bytes]:
-    """Yield the strings in SSH's format; raises ValueError."""
-    while data:
-        size = int.from_bytes(data[:4], "big")
-        if len(data) < 4 + size:
-            raise ValueError("a string is longer than what there is")
-        yield data[4 : 4 + size]
-        data = data[4 + size :]
-
-
 def _verify(blob: bytes, made: bytes, signed: bytes) -> bool:
     """Verify a signature by a key, both as SSH has them; return whether the key was touched.
 
     Raises InvalidSignature or ValueError.
     """
-    kind, *parts = _strings(blob)
+    kind, *parts = unframed(blob)
     touched = False
     if kind.startswith(b"sk-"):
         *parts, application = parts
         made, flags_and_counter = made[:-5], made[-5:]  # a byte of flags, and a counter
         touched = bool(int.from_bytes(flags_and_counter[:1], "big") & _TOUCHED)
         signed = sha256(application).digest() + flags_and_counter + sha256(signed).digest()
-    named, signature = _strings(made)
+    named, signature = unframed(made)
     if kind != named:
         raise ValueError("the signature is of another kind than its key")
     if b"ed25519" in kind:
@@ -157,7 +151,7 @@ def _verify(blob: bytes, made: bytes, signed: bytes) -> bool:
     curve, point = parts
     if curve != b"nistp256":
         raise ValueError("it is not on the curve P-256")
-    r, s = (int.from_bytes(number, "big") for number in _strings(signature))
+    r, s = (int.from_bytes(number, "big") for number in unframed(signature))
     key = ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), point)
     key.verify(encode_dss_signature(r, s), signed, ec.ECDSA(SHA256()))
     return touched
@@ -200,7 +194,7 @@ class SignedCall(NamedTuple):
 
 def fields_of(text: bytes) -> tuple[bytes, ...]:
     """Return the fields of a signed text, as `SignedCall.text` has them; raises ValueError."""
-    return tuple(_strings(text))
+    return tuple(unframed(text))
 
 
 def opened_by(

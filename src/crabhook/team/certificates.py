@@ -188,8 +188,8 @@ class Authority:
         Only the key is taken from the request. Raises CertificateError for another kind of key, or
         a request not made by its key.
         """
-        uris = [f"crabhook:operator:{operator}", f"crabhook:device:{device}"]
-        uris += ["crabhook:closing"] if closing else []
+        uris = [f"{_OPERATOR}{operator}", f"{_DEVICE}{device}"]
+        uris += [_CLOSING] if closing else []
         names = map(x509.UniformResourceIdentifier, uris)
         purpose = ExtendedKeyUsageOID.CLIENT_AUTH
         return self._issue(device, _asked(request), now, DEVICE_DAYS, names=names, purpose=purpose)
@@ -226,6 +226,24 @@ class Authority:
             .add_extension(ours, critical=False)  # Python 3.13 wants it
         )
         return _pem(builder.sign(self.key, SHA256()))
+
+
+_OPERATOR, _DEVICE, _CLOSING = "crabhook:operator:", "crabhook:device:", "crabhook:closing"
+
+
+def device_in(certificate: bytes) -> tuple[str, str, bool]:
+    """Return the ids of a device's person and of the device, and whether its key only closes.
+
+    `certificate` is a device's own, in PEM.
+    """
+    extensions = x509.load_pem_x509_certificate(certificate).extensions
+    names = extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    uris = names.get_values_for_type(x509.UniformResourceIdentifier)
+
+    def told(kind: str) -> str:
+        return next((uri.removeprefix(kind) for uri in uris if uri.startswith(kind)), "")
+
+    return told(_OPERATOR), told(_DEVICE), _CLOSING in uris
 
 
 def passing(key: Key, now: float) -> bytes:

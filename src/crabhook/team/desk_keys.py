@@ -34,13 +34,15 @@ class DeskFacts:
 class Credentials(NamedTuple):
     """A client's side of TLS: the authority to trust, a key, its certificate; all PEM.
 
-    `sign`: the person's SSH key, if commands need its signature.
+    `sign`: the person's SSH key, if commands need its signature. `sign_as`: that key as it signs
+    decisions for strict hooks: its id, its kind, and how it signs.
     """
 
     authority: bytes
     key: bytes
     certificate: bytes
     sign: Sign | None = None
+    sign_as: tuple[str, int, Sign] | None = None
 
 
 class DeskFolder(NamedTuple):

@@ -214,7 +214,7 @@ class TeamReader:
         self.folder, self.shared = folder, ""
         self.authority = private(folder.authority)
         self._newest = self._seen()
-        self._digest, self._unnoted = "", ""
+        self._digest, self._unnoted, self._content = "", "", b""
         self._looked: tuple[int, int, int] | str = ""  # the file's stamp, or why there is none
         self._outcome: membership.Team | membership.TeamRefusal
         self._last: membership.Team | None = None
@@ -262,6 +262,11 @@ class TeamReader:
         """The SHA-256 of the team's file; empty while that is unusable."""
         return "" if isinstance(self.current(), membership.TeamRefusal) else self._digest
 
+    @property
+    def content(self) -> bytes:
+        """The team's file, for others who check its signature; empty while it is unusable."""
+        return b"" if isinstance(self.current(), membership.TeamRefusal) else self._content
+
     async def keep(self) -> None:
         """Look once in a while too, to tell of changes without a request."""
         while True:
@@ -292,7 +297,7 @@ class TeamReader:
                 "before: somebody put an older file in its place"
             )
         newer = team.version > self._newest
-        self._newest, self._digest = team.version, digest
+        self._newest, self._digest, self._content = team.version, digest, content
         if newer:
             self._note()
         return team

@@ -1076,6 +1076,7 @@ class Card(_message.Message):
     GROWN_FIELD_NUMBER: _builtins.int
     BROUGHT_FIELD_NUMBER: _builtins.int
     BALLOT_FIELD_NUMBER: _builtins.int
+    REPEATS_FIELD_NUMBER: _builtins.int
     number: _builtins.int
     """What people call it."""
     version: _builtins.int
@@ -1100,6 +1101,10 @@ class Card(_message.Message):
     """Until when it is put aside; 0 when it is not."""
     grown: _builtins.int
     """The version in which something came that a decision needs to have seen."""
+    repeats: _builtins.bool
+    """Whether its call was decided a moment ago, and this hook wants a signature of
+    its own: the desk that decided that call may sign this too.
+    """
     @_builtins.property
     def requests(self) -> _containers.RepeatedCompositeFieldContainer[Global___Leg]:
         """The hooks that wait for it, or waited when it ended, the first to come first."""
@@ -1160,10 +1165,11 @@ class Card(_message.Message):
         grown: _builtins.int = ...,
         brought: Global___Because | None = ...,
         ballot: Global___Ballot | None = ...,
+        repeats: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_ballot", b"_ballot", "_brought", b"_brought", "_decided", b"_decided", "_delivered", b"_delivered", "_end", b"_end", "ballot", b"ballot", "brought", b"brought", "choices", b"choices", "decided", b"decided", "delivered", b"delivered", "end", b"end", "risk", b"risk"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_ballot", b"_ballot", "_brought", b"_brought", "_decided", b"_decided", "_delivered", b"_delivered", "_end", b"_end", "alarms", b"alarms", "asked_at", b"asked_at", "ballot", b"ballot", "brought", b"brought", "came", b"came", "choices", b"choices", "decided", b"decided", "delivered", b"delivered", "end", b"end", "ended_at", b"ended_at", "grown", b"grown", "kept_going", b"kept_going", "law", b"law", "limits", b"limits", "number", b"number", "requests", b"requests", "restored", b"restored", "risk", b"risk", "snoozed_until", b"snoozed_until", "state", b"state", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_ballot", b"_ballot", "_brought", b"_brought", "_decided", b"_decided", "_delivered", b"_delivered", "_end", b"_end", "alarms", b"alarms", "asked_at", b"asked_at", "ballot", b"ballot", "brought", b"brought", "came", b"came", "choices", b"choices", "decided", b"decided", "delivered", b"delivered", "end", b"end", "ended_at", b"ended_at", "grown", b"grown", "kept_going", b"kept_going", "law", b"law", "limits", b"limits", "number", b"number", "repeats", b"repeats", "requests", b"requests", "restored", b"restored", "risk", b"risk", "snoozed_until", b"snoozed_until", "state", b"state", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__ballot: _TypeAlias = _typing.Literal["ballot"]  # noqa: Y015
     _WhichOneofArgType__ballot: _TypeAlias = _typing.Literal["_ballot", b"_ballot"]  # noqa: Y015
@@ -1494,6 +1500,7 @@ class Leg(_message.Message):
     NOTE_FIELD_NUMBER: _builtins.int
     SIZE_FIELD_NUMBER: _builtins.int
     WHEN_LOST_FIELD_NUMBER: _builtins.int
+    STRICT_FIELD_NUMBER: _builtins.int
     id: _builtins.bytes
     """The id of its ticket; the secret of the ticket is on no wire to a desk."""
     payload_sha256: _builtins.bytes
@@ -1518,6 +1525,10 @@ class Leg(_message.Message):
     def origin(self) -> Global___Origin:
         """Who asks, as the client says."""
 
+    @_builtins.property
+    def strict(self) -> Global___SignedOnly:
+        """What is signed for its hook, where that prints signed replies alone."""
+
     def __init__(
         self,
         *,
@@ -1531,14 +1542,52 @@ class Leg(_message.Message):
         note: _builtins.bytes = ...,
         size: _builtins.int = ...,
         when_lost: _builtins.bytes = ...,
+        strict: Global___SignedOnly | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["event", b"event", "origin", b"origin"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_strict", b"_strict", "event", b"event", "origin", b"origin", "strict", b"strict"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["event", b"event", "gives_up_at", b"gives_up_at", "id", b"id", "note", b"note", "origin", b"origin", "payload_sha256", b"payload_sha256", "size", b"size", "stance", b"stance", "wait_until", b"wait_until", "when_lost", b"when_lost"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_strict", b"_strict", "event", b"event", "gives_up_at", b"gives_up_at", "id", b"id", "note", b"note", "origin", b"origin", "payload_sha256", b"payload_sha256", "size", b"size", "stance", b"stance", "strict", b"strict", "wait_until", b"wait_until", "when_lost", b"when_lost"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__strict: _TypeAlias = _typing.Literal["strict"]  # noqa: Y015
+    _WhichOneofArgType__strict: _TypeAlias = _typing.Literal["_strict", b"_strict"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__strict) -> _WhichOneofReturnType__strict | None: ...
+
+Global___Leg: _TypeAlias = Leg  # noqa: Y015
+
+@_typing.final
+class SignedOnly(_message.Message):
+    """SignedOnly is what a statement names of a request whose hook prints signed
+    replies alone (permission.proto, DecisionSignature).  A desk draws the call from
+    the payload, and signs for nothing else.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PAYLOAD_FIELD_NUMBER: _builtins.int
+    TICKET_FIELD_NUMBER: _builtins.int
+    NEED_FIELD_NUMBER: _builtins.int
+    payload: _builtins.bytes
+    """The hook's standard input, byte for byte; left out with a long input, which
+    GetCard sends.
+    """
+    ticket: _builtins.bytes
+    """SHA-256 of "crabhook-ticket", a zero byte and the ticket's secret."""
+    need: _builtins.int
+    """How many people the hook wants to sign what is no denial."""
+    def __init__(
+        self,
+        *,
+        payload: _builtins.bytes = ...,
+        ticket: _builtins.bytes = ...,
+        need: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["need", b"need", "payload", b"payload", "ticket", b"ticket"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
-Global___Leg: _TypeAlias = Leg  # noqa: Y015
+Global___SignedOnly: _TypeAlias = SignedOnly  # noqa: Y015
 
 @_typing.final
 class Origin(_message.Message):
@@ -2661,9 +2710,7 @@ class DecideRequest(_message.Message):
 
     @_builtins.property
     def signed(self) -> _containers.RepeatedCompositeFieldContainer[Global___Signed]:
-        """Signatures over what the hooks will print.  This version of the service takes none, and refuses
-        a request that has any.
-        """
+        """Signatures over what the hooks will print: one for each leg that is strict."""
 
     def __init__(
         self,
@@ -2685,7 +2732,9 @@ Global___DecideRequest: _TypeAlias = DecideRequest  # noqa: Y015
 
 @_typing.final
 class Signed(_message.Message):
-    """Signed is a signature over what one hook will print."""
+    """Signed is a signature over what one hook will print, as DecisionSignature of
+    permission.proto.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -2695,18 +2744,36 @@ class Signed(_message.Message):
     SIGNATURE_FIELD_NUMBER: _builtins.int
     SIGNED_AT_MS_FIELD_NUMBER: _builtins.int
     EXTRA_FIELD_NUMBER: _builtins.int
+    OPERATOR_FIELD_NUMBER: _builtins.int
+    VERDICT_FIELD_NUMBER: _builtins.int
+    CARD_FIELD_NUMBER: _builtins.int
+    VOTES_FIELD_NUMBER: _builtins.int
+    CLIENT_DATA_FIELD_NUMBER: _builtins.int
+    STATEMENT_FIELD_NUMBER: _builtins.int
     request_id: _builtins.bytes
     """The request that it is for."""
     key_id: _builtins.bytes
     """The key that made it."""
     alg: _builtins.int
-    """How it is made."""
+    """How it is made: a SignatureKind."""
     signature: _builtins.bytes
     """The signature."""
     signed_at_ms: _builtins.int
     """When it was made, milliseconds since 1970."""
     extra: _builtins.bytes
-    """What else the way of signing needs."""
+    """What else the way of signing needs: a passkey's authenticator data."""
+    operator: _builtins.bytes
+    """Who signs, by id."""
+    verdict: _builtins.bytes
+    """The verdict that was signed."""
+    card: _builtins.int
+    """The card's number that was signed."""
+    votes: _builtins.int
+    """How many people have to sign, as was signed."""
+    client_data: _builtins.bytes
+    """A passkey's client data."""
+    statement: _builtins.bytes
+    """The signed bytes.  The server makes them itself, and says what differs."""
     def __init__(
         self,
         *,
@@ -2716,10 +2783,16 @@ class Signed(_message.Message):
         signature: _builtins.bytes = ...,
         signed_at_ms: _builtins.int = ...,
         extra: _builtins.bytes = ...,
+        operator: _builtins.bytes = ...,
+        verdict: _builtins.bytes = ...,
+        card: _builtins.int = ...,
+        votes: _builtins.int = ...,
+        client_data: _builtins.bytes = ...,
+        statement: _builtins.bytes = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["alg", b"alg", "extra", b"extra", "key_id", b"key_id", "request_id", b"request_id", "signature", b"signature", "signed_at_ms", b"signed_at_ms"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["alg", b"alg", "card", b"card", "client_data", b"client_data", "extra", b"extra", "key_id", b"key_id", "operator", b"operator", "request_id", b"request_id", "signature", b"signature", "signed_at_ms", b"signed_at_ms", "statement", b"statement", "verdict", b"verdict", "votes", b"votes"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -274,7 +274,7 @@ def test_an_answer_that_no_decision_on_record_gave_is_a_fault(folder: Path) -> N
     )
     store.close()
     assert verified(folder).sound
-    put = "INSERT INTO answer SELECT 'forged', secret, stdout, stderr, exit_code, decided, delivered, card, platform, payload, decision FROM answer WHERE request_id = 'r1'"
+    put = "INSERT INTO answer SELECT 'forged', secret, stdout, stderr, exit_code, decided, delivered, card, platform, payload, decision, signed FROM answer WHERE request_id = 'r1'"
     with sqlite3.connect(folder / "record.db") as connection:
         connection.execute(put)
     connection.close()

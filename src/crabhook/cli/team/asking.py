@@ -17,17 +17,32 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 import grpc
 
 from crabhook.cli.terminal import ask
+from crabhook.hook.statement import NAMESPACE as DECISION
 from crabhook.model.errors import CrabhookError
 from crabhook.present.safe import safe
 from crabhook.remote.desk import RemoteDesk
-from crabhook.team.call_signature import HEADER, NAMESPACE, WITHIN, Sign, SignedCall, bare
+from crabhook.remote.signing import DeskSigner
+from crabhook.team.call_signature import (
+    HEADER,
+    NAMESPACE,
+    WITHIN,
+    PublicKey,
+    Sign,
+    SignedCall,
+    SshError,
+    bare,
+)
 from crabhook.team.certificates import (
     SHORTEST,
     CertificateError,
     WrongPassphraseError,
+    device_in,
     fair,
     normal,
+    opened,
+    signing_key_of,
 )
+from crabhook.team.decision_signatures import DESK, SSH
 from crabhook.team.desk_keys import Credentials, DeskFolder
 from crabhook.team.membership import fingerprint_of
 from crabhook.v1 import operator_pb2 as pb
@@ -93,24 +108,40 @@ def with_passphrase(prompt: str, opened: Callable[[str], T]) -> T:
     raise PassphrasesError(f"{TRIES} wrong passphrases: nothing was changed")
 
 
-_SIGN = ("ssh-keygen", "-Y", "sign", "-n", NAMESPACE, "-f")
+_SIGN = ("ssh-keygen", "-Y", "sign", "-n")
 
 
 def opening_keys(folder: DeskFolder, why: str = "") -> Credentials:
     """Return the keys that open gates, by signature or passphrase; the prompt begins with `why`."""
     key, closing = folder.signing_key(), folder.closing()
     if key is not None and closing is not None:
-        return closing._replace(sign=partial(_signed, key))
+        sign_as = _decision_key(key)
+        return closing._replace(sign=partial(_signed, key), sign_as=sign_as)
     prompt = yours(folder.facts().team)
     return with_passphrase(f"{why}.  {prompt}" if why else prompt, folder.opened)
 
 
-async def _signed(key: Path, text: bytes) -> bytes:
+def _decision_key(key: Path) -> tuple[str, int, Sign] | None:
+    """Return the id, the kind and the signing of an SSH key for decisions; None where it is gone.
+
+    The key's file may be the public half, of a key that an agent or hardware holds.
+    """
+    for file in (Path(f"{key}.pub"), key):
+        with suppress(OSError, SshError, UnicodeError):
+            public = PublicKey.parse(file.read_text("utf-8"))
+            return public.fingerprint, SSH, partial(_signed, key, purpose=DECISION)
+    return None
+
+
+async def _signed(key: Path, text: bytes, purpose: str = NAMESPACE) -> bytes:
     """Let ssh-keygen sign, by the ssh-agent or a key file; a key may ask its holder first."""
     sys.stderr.write(f"Touch or confirm the key {safe(str(key))} ...\n")
     try:
         signing = await asyncio.create_subprocess_exec(
-            *_SIGN, str(key), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+            *(*_SIGN, purpose, "-f", str(key)),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
         )
     except OSError as error:
         raise CrabhookError(f"ssh-keygen cannot be run: {error.strerror}") from error
@@ -129,6 +160,25 @@ async def _signed(key: Path, text: bytes) -> bytes:
     return bare(made.decode("ascii", "replace"))
 
 
+def signer_of(keys: Credentials) -> DeskSigner | None:
+    """Return what signs decisions for strict hooks: a desk's own key, or an SSH key in its place.
+
+    None where the keys only close gates, or the SSH key's public half is not there.
+    """
+    operator, device, closing = device_in(keys.certificate)
+    team = fingerprint_of(keys.authority)
+    if keys.sign_as is not None:
+        return DeskSigner(team, operator, *keys.sign_as)
+    if closing or keys.sign is not None:
+        return None
+    private = signing_key_of(opened(keys.key))
+
+    async def sign(statement: bytes) -> bytes:
+        return private.sign(statement)
+
+    return DeskSigner(team, operator, device, DESK, sign)
+
+
 class Signing(_Interceptor):
     """Has each command signed on its way; `desk` returns the desk that gives it."""
 
@@ -137,7 +187,9 @@ class Signing(_Interceptor):
         self._sign, self._desk = sign, desk
 
     async def intercept_unary_unary(self, go_on: Any, call: Any, request: Any) -> Any:  # noqa: ANN401 - gRPC's own
-        """Add the signature of the request as it is sent."""
+        """Add the signature of the request as it is sent, unless it has signatures of its own."""
+        if getattr(request, "signed", ()):
+            return await go_on(call, request)
         desk, at = self._desk(), self._desk().now()
         rpc = bytes(call.method).decode() if isinstance(call.method, bytes) else call.method
         about = (desk.hello.operator, desk.hello.challenge, rpc.rpartition("/")[2])

@@ -251,6 +251,7 @@ async def connected(
     """Give a desk that is connected to one of the servers, after a cursor; raises AttachError."""
     import grpc  # not for machines
 
+    from crabhook.cli.team.asking import signer_of  # likewise
     from crabhook.desk.updates import NEVER  # likewise
     from crabhook.remote.desk import RemoteDesk  # likewise
     from crabhook.remote.servers import OPTIONS, Servers  # likewise
@@ -269,7 +270,7 @@ async def connected(
             address: await open_channels.enter_async_context(channel(address))
             for address in listed(server)
         }
-        there = RemoteDesk(Servers(channels), monotonic, after or NEVER)
+        there = RemoteDesk(Servers(channels), monotonic, after or NEVER, signer_of(keys))
         running = asyncio.ensure_future(there.run())
         try:
             try:

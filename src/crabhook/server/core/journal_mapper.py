@@ -36,6 +36,7 @@ from crabhook.broker.messages import (
 from crabhook.broker.pending import NO_CONNECTION
 from crabhook.datatypes import Bounded
 from crabhook.desk.commands import EndOrders, Extend, GiveOrder, StopSession
+from crabhook.hook.statement import ticket_digest
 from crabhook.model.actor import OrderKind
 from crabhook.model.card import Card, Leg, Origin, Request, Stance, State
 from crabhook.model.decision import Reply
@@ -43,6 +44,7 @@ from crabhook.model.event import Event
 from crabhook.model.jsontext import compact
 from crabhook.model.order import Order, Standing
 from crabhook.model.proof import CallProof
+from crabhook.model.signing import SignedOnly
 from crabhook.platforms.interface import Platform
 from crabhook.server.core.persisted_orders import Steering, kept, taken_up
 from crabhook.store import entries
@@ -307,7 +309,7 @@ def waiting_kept(card: Card, leg: Leg, secret: str, now: float, wall: float) -> 
         request_id=leg.id,
         secret=secret,
         platform=leg.event.platform,
-        payload=_payload(leg),
+        payload=leg.strict.payload if leg.strict else _payload(leg),
         stance=leg.stance.value,
         asked=wall - (now - card.asked_at),
         wait_until=wall + (leg.wait_until - now),
@@ -318,6 +320,7 @@ def waiting_kept(card: Card, leg: Leg, secret: str, now: float, wall: float) -> 
         gives_up_at=wall + (leg.gives_up_at - now),
         note=leg.note,
         machine=leg.origin.machine,
+        strict=leg.strict.need if leg.strict else 0,
     )
 
 
@@ -333,7 +336,15 @@ def read_back(kept: Waiting, platform: Platform, now: float, wall: float) -> Req
         gives_up_at=now + max(0.0, kept.gives_up_at - wall),
         note=kept.note,
         size=len(kept.payload),
+        strict=_strict(kept),
     )
+
+
+def _strict(kept: Waiting) -> SignedOnly | None:
+    """Return what is signed for a stored request of a strict hook."""
+    if not kept.strict:
+        return None
+    return SignedOnly(kept.payload, ticket_digest(kept.secret), kept.strict)
 
 
 def answer_kept(leg: Leg, resolve: Resolve, wall: float, card: Card | None = None) -> KeptReply:
@@ -344,7 +355,14 @@ def answer_kept(leg: Leg, resolve: Resolve, wall: float, card: Card | None = Non
         decided = decided_text(card.decided, leg.event.machine)
         call = DecidedCall(card.number, leg.event.platform, _payload(leg), decided)
     return KeptReply(
-        leg.id, resolve.secret, reply.stdout, reply.stderr, reply.exit_code, wall, call
+        leg.id,
+        resolve.secret,
+        reply.stdout,
+        reply.stderr,
+        reply.exit_code,
+        wall,
+        call,
+        signed=reply.signed,
     )
 
 
@@ -376,7 +394,10 @@ def restored(
             RestoredAnswer(
                 answer.request_id,
                 answer.secret,
-                Reply.verbatim(answer.stdout, answer.stderr, answer.exit_code),
+                replace(
+                    Reply.verbatim(answer.stdout, answer.stderr, answer.exit_code),
+                    signed=answer.signed,
+                ),
             )
             for answer in recovered.answers
         ),

@@ -228,6 +228,7 @@ class LocalDesk:
             risk=risk,
             proof=proof,
             electorate=self._runner.electorate_of(command.card),
+            signed=command.signed,
         )
         self._handle(fact, settle)
 

@@ -537,7 +537,8 @@ class Runner:
         pending = PendingCall(self.left, request, next(self._attempts))
         self._pending[request.id, pending.attempt] = pending
         warnings = self.rules.warnings(request.event) if is_here(request) else ()
-        who = self._electorate(request.event) if ruling and ruling.terms else NOBODY_VOTES
+        several = (ruling and ruling.terms) or (request.strict and request.strict.need > 1)
+        who = self._electorate(request.event) if several else NOBODY_VOTES
         arrived = Arrived(
             request,
             ruling,

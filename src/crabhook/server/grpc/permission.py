@@ -3,18 +3,21 @@
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import NoReturn
+from hashlib import sha256
+from typing import NoReturn, TypeAlias
 
 import grpc
 
 from crabhook.broker.messages import Refusal
 from crabhook.broker.restoring import COME_BACK_WITHIN
+from crabhook.hook.statement import ticket_digest
 from crabhook.model.card import Origin, Request, Stance
 from crabhook.model.decision import Reply
 from crabhook.model.errors import PayloadError
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value, compact, compact_utf8, compact_with
 from crabhook.model.marked_call import PROVES
+from crabhook.model.signing import SignedOnly
 from crabhook.model.trace import trace_parent
 from crabhook.platforms import PLATFORMS
 from crabhook.server.address import MAX_REPLY, NO_TOKEN, Context, Tokens, admitted
@@ -68,7 +71,16 @@ def request_of(
         gives_up_at=until.gives_up_at,
         size=len(message.payload),
         when_lost=message.when_lost,
+        strict=_strict(message) if message.HasField("strict") else None,
     )
+
+
+MOST_NEEDED = 100  # people, whom a hook may want to sign
+
+
+def _strict(message: pb.PermissionRequest) -> SignedOnly:
+    need = min(max(message.strict.need, 1), MOST_NEEDED)
+    return SignedOnly(message.payload, ticket_digest(message.secret), need)
 
 
 _ALONE, _ALONE_ENDS = b'{"hookSpecificOutput":', b"}\n"
@@ -95,6 +107,19 @@ def response_of(
     printed.stderr = reply.stderr.encode("utf-8", "backslashreplace")
     if form != pb.ANSWER_FORM_FIELDS:
         printed.stdout = reply.stdout
+    for each in reply.signed:
+        response.signatures.add(
+            kind=pb.SignatureKind.ValueType(each.kind),
+            operator_id=each.operator,
+            key_id=each.key,
+            signed_at_ms=each.signed_at,
+            verdict=each.verdict,
+            card=each.card,
+            votes=each.votes,
+            signature=each.signature,
+            authenticator_data=each.authenticator_data,
+            client_data_json=each.client_data,
+        )
     return response
 
 
@@ -250,15 +275,26 @@ ASK_INSTEAD = "crabhook-leader"
 """The trailing metadata that names the server to ask instead, HOST:PORT."""
 
 
+TeamFile: TypeAlias = Callable[[], bytes]
+"""Returns the team's file as it is now; empty where there is none to use."""
+
+
+def _no_team() -> bytes:
+    return b""
+
+
 class PermissionPort(PermissionServiceServicer):
     """Passes hooks' requests to one runner.
 
     `wait` is how many seconds a request may wait for the operator; over TCP a client shows one of
-    `tokens`. `lost`: the listener ended, so that calls end against their clients' will.
+    `tokens`. `team` returns the team's file, for strict hooks that have another. `lost`: the
+    listener ended, so that calls end against their clients' will.
     """
 
-    def __init__(self, runner: Runner, *, wait: float, tokens: Tokens) -> None:
-        self._wait, self._tokens = wait, tokens
+    def __init__(
+        self, runner: Runner, *, wait: float, tokens: Tokens, team: TeamFile = _no_team
+    ) -> None:
+        self._wait, self._tokens, self._team = wait, tokens, team
         self.lost: Callable[[], bool] = lambda: False
         self._stays = self._grace
         self.switch_to(runner)
@@ -298,6 +334,8 @@ class PermissionPort(PermissionServiceServicer):
         except RefusedError as error:
             await self._turn_away(error.refusal, context)
         response = response_of(reply, confirm=pending.confirm, form=request.answer_form)
+        if request.HasField("strict"):
+            response.team_file = self._newer_team(request.strict.team_sha256)
         if (size := response.ByteSize()) > MAX_REPLY:
             why = (
                 f"the answer has {size} bytes and this server sends {MAX_REPLY} at most. Ask again "
@@ -317,6 +355,11 @@ class PermissionPort(PermissionServiceServicer):
         if not self._runner.confirm(request.request_id, request.secret):
             await context.abort(grpc.StatusCode.PERMISSION_DENIED, "nobody waits for this receipt")
         return pb.ConfirmReplyResponse()
+
+    def _newer_team(self, has: bytes) -> bytes:
+        """Return the team's file; nothing for a hook that has it."""
+        content = self._team()
+        return b"" if sha256(content).digest() == has else content
 
     async def _turn_away(self, refusal: Refusal, context: Context) -> NoReturn:
         """End a call without a reply; the hook hears where to ask instead, if that is known."""

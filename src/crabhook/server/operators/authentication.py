@@ -4,18 +4,22 @@ import secrets
 from collections import Counter
 from collections.abc import Callable, Container, Hashable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from time import time
 from typing import NamedTuple, Protocol
 
 from crabhook.datatypes import frozen
 from crabhook.model.actor import Operator, ShownBy
+from crabhook.model.errors import CrabhookError
 from crabhook.model.jsontext import compact
 from crabhook.model.proof import CallProof
+from crabhook.model.signing import DecisionSignature
 from crabhook.server.core.runner import Runner
 from crabhook.server.metrics.tally import TurnedAway
 from crabhook.server.operators.refusals import Forbidden, NeedsPresence, NoRoom
 from crabhook.server.repeats import Repeats
-from crabhook.team.call_signature import SignedCall, opened_by
+from crabhook.team.call_signature import TOO_LONG_AGO, SignedCall, opened_by
+from crabhook.team.decision_signatures import DESK, PASSKEY, SIGNED_WITHIN, check_signature
 from crabhook.team.membership import (
     ClosedKey,
     Identified,
@@ -33,10 +37,14 @@ _LATEST = 1e11  # seconds that fit the signed bytes
 
 
 class Sent(NamedTuple):
-    """A call's name and raw request: the signature of presence covers both."""
+    """A call's name and raw request: the signature of presence covers both.
+
+    `signed`: what the call's decision was signed by, for strict hooks.
+    """
 
     rpc: str
     request: bytes
+    signed: tuple[DecisionSignature, ...] = ()
 
 
 class Signature(NamedTuple):
@@ -111,9 +119,12 @@ class CertificateCaller:
     ) -> Identified:
         """Return a principal with a closing key as a principal that opens, by the signature."""
         signed = self.signature
+        if sent.signed:
+            return _by_statements(sent.signed, team, principal, ())
         if signed is None or not principal.closing or not _can_be_signed(signed.at):
             return principal
-        call = SignedCall(team.id, principal.operator, challenge, *sent, signed.at)
+        about = sent.rpc, sent.request
+        call = SignedCall(team.id, principal.operator, challenge, *about, signed.at)
         return opened_by(signed.signature, call, team, principal, now)
 
     def attends(self, principal: Principal) -> bool:
@@ -157,6 +168,8 @@ class PasskeyCaller:
         self, principal: Principal, team: Team, sent: Sent, challenge: bytes, now: float
     ) -> Identified:
         """Return the principal with the right to open, by the assertion."""
+        if sent.signed:
+            return _by_statements(sent.signed, team, principal, self.origins)
         if (call := self._signed(team, sent, challenge)) is None or self.asserted is None:
             return principal
         assertion, origins = self.asserted.assertion, self.origins
@@ -170,7 +183,8 @@ class PasskeyCaller:
         """Return what an assertion of this call signs; None without an assertion."""
         if self.asserted is None or not _can_be_signed(self.asserted.at):
             return None
-        return SignedCall(team.id, self.operator, challenge, *sent, self.asserted.at)
+        about = sent.rpc, sent.request
+        return SignedCall(team.id, self.operator, challenge, *about, self.asserted.at)
 
     def shown_by(self, principal: Principal) -> ShownBy:
         """Return whether the passkey signed this call, or a session's cookie was shown alone."""
@@ -181,6 +195,35 @@ class PasskeyCaller:
         if (call := self._signed(team, sent, challenge)) is None or self.asserted is None:
             return None
         return CallProof(call.text, sent.request, compact(dict(self.asserted.assertion.json)))
+
+
+def _by_statements(
+    signed: tuple[DecisionSignature, ...],
+    team: Team,
+    principal: Principal,
+    origins: Container[str],
+) -> Identified:
+    """Return the principal with the right to open, by what was signed for strict hooks.
+
+    Each statement is of one decision of one card, so it proves as much as a signature of the call.
+    """
+    now, presence = time(), True
+    for each in signed:
+        try:
+            check_signature(each, team, now, origins)
+        except CrabhookError as error:
+            return TeamRefusal(str(error))
+        if each.operator != principal.operator:
+            return TeamRefusal("somebody else signed this decision")
+        if abs(now - each.signed_at / 1000) > SIGNED_WITHIN:
+            return TeamRefusal(TOO_LONG_AGO)
+        own = each.kind == DESK
+        if own and (principal.closing or each.key != principal.device):
+            return TeamRefusal("another device signed this decision")
+        if each.kind == PASSKEY and each.key != principal.device:
+            return TeamRefusal("another passkey signed this decision")
+        presence = presence and not own
+    return replace(principal, closing=False, signed=True) if presence else principal
 
 
 def _can_be_signed(at: float) -> bool:

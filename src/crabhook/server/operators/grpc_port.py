@@ -118,10 +118,9 @@ class OperatorPort:
                 command = command_in(rpc, request)
             except WireError as error:
                 await context.abort(_Code.INVALID_ARGUMENT, _sendable(str(error)))
-            if isinstance(command, Decide) and request.signed:
-                words = "this server looks at no signatures"
-                await context.abort(_Code.INVALID_ARGUMENT, words)
-            asked = SubmittedCommand(command, Sent(rpc, raw), getattr(request, "seen_sha256", b""))
+            signed = command.signed if isinstance(command, Decide) else ()
+            sent = Sent(rpc, raw, signed)
+            asked = SubmittedCommand(command, sent, getattr(request, "seen_sha256", b""))
             reply = await _granted(await self._service.carry_out(call, asked), context)
             response = response_of(rpc, reply.outcome, reply.seq, reply.read)
             if reply.card is not None:

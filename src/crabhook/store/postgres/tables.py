@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from crabhook.store.postgres.connection import Connection
 
 _FOLDER = Path(__file__).with_name("steps")
-STEPS: Sequence[str] = [_FOLDER.joinpath(f"{step}.sql").read_text("utf-8") for step in range(1, 7)]
+STEPS: Sequence[str] = [_FOLDER.joinpath(f"{step}.sql").read_text("utf-8") for step in range(1, 8)]
 KEY_BYTES = 32
 BELL = "crabhook"
 """PostgreSQL's channel (NOTIFY) that reports each commit to standbys."""
@@ -155,8 +155,8 @@ async def answer_to(connection: "Connection", proposal: str, refusal: str) -> No
 
 _T, _B, _N, _F = "text", "bytea", "bigint", "double precision"
 _RECORD_TYPES = (_N, *(_T,) * 10, _N, _T, _T, _B, "integer")
-_WAITING_TYPES = (_T, _T, _T, _B, _T, _F, _F, _N, _T, _N, _T, _F, _B, _T)
-_ANSWER_TYPES = (_T, _T, _B, _B, "integer", _F, "integer", _N, _T, _B, _B)
+_WAITING_TYPES = (_T, _T, _T, _B, _T, _F, _F, _N, _T, _N, _T, _F, _B, _T, "integer")
+_ANSWER_TYPES = (_T, _T, _B, _B, "integer", _F, "integer", _N, _T, _B, _B, _T)
 _ROW_OVER = 200  # bytes of a record beside its texts: row header, number and indexes
 
 _FENCE = """

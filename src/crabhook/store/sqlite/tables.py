@@ -21,7 +21,7 @@ from crabhook.store.record import Document
 APPLICATION = 0x43524142  # "CRAB": marks a file as our record
 
 _FOLDER = Path(__file__).with_name("steps")
-STEPS: Sequence[str] = [_FOLDER.joinpath(f"{step}.sql").read_text("utf-8") for step in range(1, 8)]
+STEPS: Sequence[str] = [_FOLDER.joinpath(f"{step}.sql").read_text("utf-8") for step in range(1, 9)]
 
 
 def migrate(connection: sqlite3.Connection, steps: Sequence[str] = STEPS) -> None:
@@ -82,13 +82,13 @@ def made_by(version: int) -> frozenset[str]:
 
 
 _WAIT = """
-INSERT INTO waiting VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO waiting VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (request_id) DO UPDATE SET
   asked = excluded.asked, wait_until = excluded.wait_until, card = excluded.card,
   gives_up_at = excluded.gives_up_at
 """
 _ENDED = "DELETE FROM waiting WHERE request_id = ?"
-_ANSWER = "INSERT OR REPLACE INTO answer VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_ANSWER = "INSERT OR REPLACE INTO answer VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _HAS_IT = """
 UPDATE answer SET delivered = 1, card = NULL, platform = NULL, payload = NULL, decision = NULL
 WHERE request_id = ?

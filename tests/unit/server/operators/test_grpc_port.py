@@ -441,17 +441,25 @@ async def test_a_decision_about_what_was_not_seen_changes_nothing_and_shows_the_
     assert not server.decided
 
 
-async def test_what_this_version_does_not_look_at_is_refused(tmp_path: Path) -> None:
+async def test_a_decision_without_a_name_or_with_a_signature_that_is_none_is_refused(
+    tmp_path: Path,
+) -> None:
     server = PlayedDesk()
     server.ask(call())
     (card,) = server.waiting()
     signed, nameless = decide(card), decide(card, name="")
     signed.signed.add(request_id=b"r")
+    invalid, denied = grpc.StatusCode.INVALID_ARGUMENT, grpc.StatusCode.PERMISSION_DENIED
     async with team_port(server.runner, tmp_path, ann=ADMIN) as port:
-        for request in (signed, nameless, decide(card, name="x" * 65), pb.DecideRequest()):
+        for request, code in (
+            (signed, denied),
+            (nameless, invalid),
+            (decide(card, name="x" * 65), invalid),
+            (pb.DecideRequest(), invalid),
+        ):
             with pytest.raises(grpc.aio.AioRpcError) as refused:
                 await _once(port, "ann", request)
-            assert refused.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+            assert refused.value.code() is code
     assert not server.decided
 
 

@@ -1,0 +1,101 @@
+"""What people sign so that a strict hook prints a reply: of a card, its hook and its reply."""
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from crabhook.hook.statement import DOMAIN, SignedVote, of_call, of_reply, sha256, statement
+from crabhook.model.card import Card, Leg, Stance
+from crabhook.model.decision import Reply, Verdict
+from crabhook.model.signing import DecisionSignature
+
+LETS = frozenset({Verdict.ALLOW, Verdict.ACCEPT, Verdict.RETRY, Verdict.KEEP_GOING})
+"""The verdicts that nobody can bring about at such a hook without a signature."""
+
+STANCES: Mapping[Stance, int] = {Stance.GATE: 1, Stance.COMPANION: 2, Stance.SUPERVISOR: 3}
+"""The number of a stance in a statement."""
+
+
+def is_strict(card: Card) -> bool:
+    """Whether a hook of the card prints signed replies alone."""
+    return any(leg.strict for leg in card.requests)
+
+
+def needed(card: Card) -> int:
+    """Return how many people have to sign what is no denial of this card."""
+    terms = card.ballot.terms if card.ballot else ()
+    return max((each.need for each in terms), default=1)
+
+
+def statement_of(team: bytes, leg: Leg, reply: Reply, vote: SignedVote) -> bytes:
+    """Return what is signed so that a leg's hook prints a reply; the leg is a strict hook's.
+
+    `team` is the team's id in 32 bytes.
+    """
+    assert leg.strict is not None  # noqa: S101 - as the docstring says
+    payload = sha256(leg.strict.payload).digest()
+    stance = STANCES[leg.stance]
+    call = of_call(
+        team=team,
+        request_id=leg.id,
+        ticket=leg.strict.ticket,
+        platform=leg.event.platform,
+        stance=stance,
+        payload=payload,
+    )
+    return statement(call, reply_part(reply), vote)
+
+
+def vote_of(signature: DecisionSignature) -> SignedVote:
+    """Return the part of a statement about who signs, as a signature says it."""
+    return SignedVote(
+        verdict=signature.verdict,
+        card=signature.card,
+        votes=signature.votes,
+        operator=signature.operator,
+        key=signature.key,
+        signed_at_ms=signature.signed_at,
+    )
+
+
+class StatementFields(NamedTuple):
+    """The fields of a statement, in their order."""
+
+    domain: bytes
+    team: bytes
+    request_id: bytes
+    ticket: bytes
+    platform: bytes
+    stance: bytes
+    payload: bytes
+    stdout: bytes
+    stderr: bytes
+    exit_code: bytes
+    verdict: bytes
+    card: bytes
+    votes: bytes
+    operator: bytes
+    key: bytes
+    signed_at: bytes
+
+    @classmethod
+    def read(cls, signed: bytes) -> "StatementFields":
+        """Return the fields of a statement; raises ValueError for what is none."""
+        fields = tuple(unframed(signed))
+        if len(fields) != len(cls._fields) or fields[0] != DOMAIN:
+            raise ValueError("it is no statement of a decision")
+        return cls(*fields)
+
+
+def unframed(data: bytes) -> Iterator[bytes]:
+    """Yield the fields that `framed` put one after the other; raises ValueError."""
+    while data:
+        size = int.from_bytes(data[:4], "big")
+        if len(data) < 4 + size:
+            raise ValueError("a string is longer than what there is")
+        yield data[4 : 4 + size]
+        data = data[4 + size :]
+
+
+def reply_part(reply: Reply) -> bytes:
+    """Return the part of a statement about a reply, as a port sends it."""
+    return of_reply(reply.stdout, reply.stderr.encode("utf-8", "backslashreplace"), reply.exit_code)

@@ -1,0 +1,141 @@
+"""A desk signs what strict hooks are to print: by its own reading of their input, and no other's.
+
+The server sends each input byte for byte. The desk draws the call from it, writes the reply by its
+own code, and signs both. So a server that shows another call, or sends another reply, gets a
+signature that its hook refuses.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from time import time
+from typing import NamedTuple, TypeAlias
+
+from crabhook.broker.cards import same_call
+from crabhook.datatypes import Bounded, frozen
+from crabhook.desk.commands import Decide
+from crabhook.model import ballot as ledger
+from crabhook.model.card import Card, Leg, State
+from crabhook.model.decision import Decision
+from crabhook.model.errors import CrabhookError, PayloadError
+from crabhook.model.event import Event
+from crabhook.model.signing import DecisionSignature
+from crabhook.model.statements import is_strict, needed, statement_of, vote_of
+from crabhook.platforms import PLATFORMS
+
+SignStatement: TypeAlias = Callable[[bytes], Awaitable[bytes]]
+"""Signs a statement by a person's key; raises CrabhookError."""
+
+AGAIN_WITHIN = 60.0  # seconds in which another hook of a decided call is signed for without asking
+_KEPT = 64  # decisions
+
+
+class DeskSigner(NamedTuple):
+    """A person's key at a desk: ids of team, person and key, the kind of key, and how it signs."""
+
+    team: str
+    operator: str
+    key: str
+    kind: int
+    sign: SignStatement
+
+
+def as_drawn(leg: Leg) -> Leg:
+    """Return a strict hook's leg with the event that this desk reads in its input.
+
+    What it cannot read it signs nothing for: the leg is without its input then.
+    """
+    if leg.strict is None or not leg.strict.payload:
+        return leg
+    platform = PLATFORMS.get(leg.event.platform)
+    try:
+        event = platform.read(leg.strict.payload) if platform else None
+    except PayloadError:
+        event = None
+    if event is None:
+        return replace(leg, strict=replace(leg.strict, payload=b""))
+    return replace(leg, event=replace(event, machine=leg.event.machine))
+
+
+@frozen
+class _Given:
+    """A decision that was signed here, and the calls that it was for."""
+
+    events: tuple[Event, ...]
+    decision: Decision
+    at: float
+
+
+class Signatures:
+    """Signs a desk's decisions for strict hooks, by one key; None signs nothing.
+
+    `clock` tells seconds.
+    """
+
+    def __init__(self, signer: DeskSigner | None, clock: Callable[[], float]) -> None:
+        self._signer, self._clock = signer, clock
+        self._given: Bounded[int, _Given] = Bounded(_KEPT)
+
+    async def of(self, command: Decide, card: Card | None) -> Decide:
+        """Return a decision with its signatures; as it is where no hook wants any.
+
+        Raises CrabhookError where the key does not sign.
+        """
+        signer = self._signer
+        if signer is None or card is None or not is_strict(card) or command.signed:
+            return command
+        decision = command.decision
+        if card.ballot is not None:
+            decision = ledger.proposed(card.ballot, decision)
+        legs = [leg for leg in card.requests if leg.strict]
+        signed = tuple([await self._sign(signer, card, leg, command, decision) for leg in legs])
+        self._given[card.number] = _Given(
+            tuple(leg.event for leg in legs), command.decision, self._clock()
+        )
+        return replace(command, signed=signed)
+
+    async def _sign(
+        self, signer: DeskSigner, card: Card, leg: Leg, command: Decide, decision: Decision
+    ) -> DecisionSignature:
+        if leg.strict is None or not leg.strict.payload:
+            raise CrabhookError(
+                f"#{card.number}: its hook's input cannot be read here, and nothing is signed "
+                "unseen. Update crabhook here, or decide at another desk"
+            )
+        platform = PLATFORMS[leg.event.platform]
+        platform.check(leg.event, decision)
+        unsigned = DecisionSignature(
+            leg.id,
+            signer.kind,
+            signer.operator,
+            signer.key,
+            round(time() * 1000),
+            command.decision.verdict.value,
+            card.number,
+            needed(card),
+            b"",
+        )
+        reply = platform.write(leg.event, decision)
+        text = statement_of(bytes.fromhex(signer.team), leg, reply, vote_of(unsigned))
+        return replace(unsigned, statement=text, signature=await signer.sign(text))
+
+    def again(self, card: Card) -> Decide | None:
+        """Return the decision of a call that this desk signed a moment ago, for its next hook.
+
+        The card has to say that it repeats. This desk has to find the very same call among its own,
+        of another kind of event, and does so once.
+        """
+        if not card.repeats or card.state is not State.WAITING or not is_strict(card):
+            return None
+        for number, earlier in tuple(self._given.items()):
+            if self._clock() - earlier.at > AGAIN_WITHIN:
+                continue
+            asked = [leg.event for leg in card.requests]
+            if all(_is_again(event, earlier.events) for event in asked):
+                self._given[number] = replace(earlier, events=(*earlier.events, *asked))
+                return Decide(card.number, card.revision, earlier.decision)
+        return None
+
+
+def _is_again(event: Event, earlier: tuple[Event, ...]) -> bool:
+    names = {each.name for each in earlier}
+    return event.name not in names and any(same_call(each, event) for each in earlier)
