@@ -31,7 +31,7 @@ from crabhook.remote.messages import (
     snapshot_of,
 )
 from crabhook.remote.servers import ElsewhereError, Servers, instead_in, why_lost
-from crabhook.remote.signing import DeskSigner, Signatures, as_drawn
+from crabhook.remote.signing import Signatures, StatementSigner, as_drawn
 from crabhook.v1 import operator_pb2 as pb
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class RemoteDesk:
         servers: Servers,
         clock: Callable[[], float],
         after: Cursor = NEVER,
-        signer: DeskSigner | None = None,
+        signer: StatementSigner | None = None,
     ) -> None:
         self._servers = servers
         self._clock = clock

@@ -29,7 +29,7 @@ AGAIN_WITHIN = 60.0  # seconds in which another hook of a decided call is signed
 _KEPT = 64  # decisions
 
 
-class DeskSigner(NamedTuple):
+class StatementSigner(NamedTuple):
     """A person's key at a desk: ids of team, person and key, the kind of key, and how it signs."""
 
     team: str
@@ -71,7 +71,7 @@ class Signatures:
     `clock` tells seconds.
     """
 
-    def __init__(self, signer: DeskSigner | None, clock: Callable[[], float]) -> None:
+    def __init__(self, signer: StatementSigner | None, clock: Callable[[], float]) -> None:
         self._signer, self._clock = signer, clock
         self._given: Bounded[int, _Given] = Bounded(_KEPT)
 
@@ -94,7 +94,7 @@ class Signatures:
         return replace(command, signed=signed)
 
     async def _sign(
-        self, signer: DeskSigner, card: Card, leg: Leg, command: Decide, decision: Decision
+        self, signer: StatementSigner, card: Card, leg: Leg, command: Decide, decision: Decision
     ) -> DecisionSignature:
         if leg.strict is None or not leg.strict.payload:
             raise CrabhookError(

@@ -21,7 +21,7 @@ from crabhook.hook.statement import NAMESPACE as DECISION
 from crabhook.model.errors import CrabhookError
 from crabhook.present.safe import safe
 from crabhook.remote.desk import RemoteDesk
-from crabhook.remote.signing import DeskSigner
+from crabhook.remote.signing import StatementSigner
 from crabhook.team.call_signature import (
     HEADER,
     NAMESPACE,
@@ -160,7 +160,7 @@ async def _signed(key: Path, text: bytes, purpose: str = NAMESPACE) -> bytes:
     return bare(made.decode("ascii", "replace"))
 
 
-def signer_of(keys: Credentials) -> DeskSigner | None:
+def signer_of(keys: Credentials) -> StatementSigner | None:
     """Return what signs decisions for strict hooks: a desk's own key, or an SSH key in its place.
 
     None where the keys only close gates, or the SSH key's public half is not there.
@@ -168,7 +168,7 @@ def signer_of(keys: Credentials) -> DeskSigner | None:
     operator, device, closing = device_in(keys.certificate)
     team = fingerprint_of(keys.authority)
     if keys.sign_as is not None:
-        return DeskSigner(team, operator, *keys.sign_as)
+        return StatementSigner(team, operator, *keys.sign_as)
     if closing or keys.sign is not None:
         return None
     private = signing_key_of(opened(keys.key))
@@ -176,7 +176,7 @@ def signer_of(keys: Credentials) -> DeskSigner | None:
     async def sign(statement: bytes) -> bytes:
         return private.sign(statement)
 
-    return DeskSigner(team, operator, device, DESK, sign)
+    return StatementSigner(team, operator, device, DESK, sign)
 
 
 class Signing(_Interceptor):
