@@ -16,7 +16,7 @@ from crabhook.hook.failover import listed
 from crabhook.install import program, settings_file
 from crabhook.install.entries import events_in, is_ours, own_file
 from crabhook.model.errors import InstallError, PayloadError
-from crabhook.model.json_source import Node, as_json, parse
+from crabhook.model.json_source import Node, as_json, parse, uncommented
 from crabhook.model.jsontext import Value, parse_object
 from crabhook.platforms.installation import (
     START,
@@ -179,9 +179,13 @@ def case(agent: Platform, wish: DoctorTask, environment: Mapping[str, str]) -> C
 
 
 def object_in(path: Path) -> Mapping[str, Value]:
-    """Return the object in a JSON file, empty if unreadable."""
+    """Return the object in a JSON file, empty if unreadable.
+
+    Some agents allow comments, and commas before an end. To read too much here hides nothing.
+    """
     try:
-        return parse_object(settings_file.read_settings(path))
+        text = settings_file.read_settings(path).decode()
+        return parse_object(uncommented(text, commas=True).encode())
     except (OSError, ValueError, PayloadError):
         return {}
 

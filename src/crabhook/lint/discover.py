@@ -45,7 +45,9 @@ class File:
     executable: bool = False
 
 
-CONFIGURATIONS = frozenset({"settings.json", "settings.local.json", "hooks.json", "config.toml"})
+CONFIGURATIONS = names(
+    "settings.json settings.local.json hooks.json config.toml opencode.json opencode.jsonc"
+)
 """The names that agents give the files in which hooks are registered."""
 _FOLDERS_OF_HOOKS = (".copilot/hooks", ".github/hooks")  # in which any JSON file registers some
 
@@ -54,6 +56,7 @@ _SUFFIXES = {
     ".sh": FileKind.SHELL,
     ".bash": FileKind.SHELL,
     ".json": FileKind.JSON,
+    ".jsonc": FileKind.JSON,
     ".toml": FileKind.TOML,
 }
 _PYTHON = re.compile(r"#!.*\b(?:python|pypy|uv\s+run)")

@@ -94,7 +94,7 @@ class _Linter:
             self._files[key] = file
             return
         root = self._root(file)
-        if root is None or (in_folder and not read.registers_hooks(root)):
+        if root is None or (in_folder and not read.registers_hooks(file.path, root)):
             return
         self._files[key] = file
         named = self._protocol or read.protocol_of(file.path, root)
@@ -106,8 +106,9 @@ class _Linter:
             if file.kind is discover.FileKind.TOML:
                 return read.read_toml(file.text)
             by_path = read.protocol_by_path(file.path) or self._protocol
-            comments = by_path is not None and by_path.comments
-            return read.read_json(file.text, comments=comments)
+            if by_path is None:
+                return read.read_json(file.text)
+            return read.read_json(file.text, comments=by_path.comments, commas=by_path.commas)
         except CannotParseError as error:
             self._files[file.path.resolve()] = file
             self._add(file, rules.UNREADABLE_SETUP, Remark(error.place, str(error)))

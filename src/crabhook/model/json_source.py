@@ -70,6 +70,23 @@ def parse(text: str) -> Node:
     return node
 
 
+_COMMENTS = re.compile(r'("(?>(?:[^"\\\n]|\\.)*)")|//[^\n]*|/\*.*?\*/', re.DOTALL)
+_COMMAS = re.compile(r'("(?>(?:[^"\\\n]|\\.)*)")|,(?=\s*[}\]])')
+
+
+def uncommented(text: str, *, commas: bool = False) -> str:
+    """Return JSON with blanks for its comments, each letter in its place.
+
+    `commas`: a comma before the end of a list or an object goes, too.
+    """
+
+    def blanked(written: re.Match[str]) -> str:
+        return written[1] or re.sub(r"[^\n]", " ", written[0])
+
+    plain = _COMMENTS.sub(blanked, text)
+    return _COMMAS.sub(blanked, plain) if commas else plain
+
+
 def as_json(value: object) -> Json:
     """Return `value`, made of plain Python, as `parse` would have read it."""
     return parse(json.dumps(value)).value

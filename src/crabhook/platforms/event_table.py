@@ -40,7 +40,9 @@ class Protocol:
     Claude Code's and Gemini CLI's files explain the keys; `nested` keys are read in
     hookSpecificOutput alone. `timeout_keys` and `commands`: how a handler's timeout and command are
     called, first come first. `flat`: a handler may stand in place of a matcher group. `spellings`:
-    other names of events, under which nothing in hookSpecificOutput is read.
+    other names of events, under which nothing in hookSpecificOutput is read. `files`: the names of
+    files that are no other agent's. `asks`: its own permissions, each with the other tools that it
+    is asked for. `whole`: those that take no patterns. `unasked`: what is done unsaid.
     """
 
     name: str
@@ -76,6 +78,11 @@ class Protocol:
     commands: tuple[str, ...] = ("command",)
     flat: bool = False
     spellings: frozenset[str] = frozenset()
+    files: frozenset[str] = frozenset()
+    commas: bool = False
+    asks: Mapping[str, str] = field(default_factory=dict)
+    whole: frozenset[str] = frozenset()
+    unasked: Mapping[str, str] = field(default_factory=dict)
 
     def timeout_key(self, handler: Collection[str]) -> str:
         """Return the key of a handler's timeout, which it need not have."""

@@ -239,8 +239,10 @@ def _foreign(case: Case) -> Iterator[Finding]:
     own = [(edit_command(settings.path), settings, ()) for settings in case.settings]
     plugins = [(plugin.without, settings, settings.modules) for plugin, settings in case.brought]
     for mend, settings, modules in (*own, *plugins):
-        there = [f"the module {module}" for module in modules]
-        there += [
+        if modules:
+            facts = {"path": settings.path, "title": case.title, "modules": several(modules)}
+            yield make_finding("hook.alone", "loaded", mend, **facts)
+        there = [
             f"{other.event}: {other.told}"
             for other in settings.others
             if other.event in case.agent.changeable and "supervisor-hook" not in other.told

@@ -17,12 +17,11 @@ from crabhook.install.program import Move, moves
 from crabhook.lint.configuration import protocols
 from crabhook.lint.script import START, CannotParseError, Named, Remark, SourcePlace
 from crabhook.model.errors import DocumentError
-from crabhook.model.json_source import Node, Number, parse
+from crabhook.model.json_source import Node, Number, parse, uncommented
 from crabhook.model.jsontext import Value
 from crabhook.platforms.event_table import Protocol
 
 _JSON_ERROR = re.compile(r"line (\d+), column (\d+): (.*)", re.DOTALL)
-_COMMENT = re.compile(r'("(?>(?:[^"\\\n]|\\.)*)")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 
 KeyPath: TypeAlias = tuple[str | int, ...]
 
@@ -52,9 +51,12 @@ class SourceValue:
         return self.key_places.get(key, self.place)
 
 
-def read_json(text: str, *, comments: bool = False) -> SourceValue:
-    """Return the content of JSON, or raise CannotParseError; `comments`: the agent allows them."""
-    text = _COMMENT.sub(lambda m: m[1] or re.sub(r"[^\n]", " ", m[0]), text) if comments else text
+def read_json(text: str, *, comments: bool = False, commas: bool = False) -> SourceValue:
+    """Return the content of JSON, or raise CannotParseError.
+
+    `comments` and `commas` before an end: the agent allows them.
+    """
+    text = uncommented(text, commas=commas) if comments else text
     try:
         document = parse(text)
     except DocumentError as error:
@@ -157,7 +159,7 @@ _NEEDED = {
     "prompt": ("prompt",),
     "agent": ("prompt",),
 }
-_NOTHING = SourceValue(START, None)
+NOTHING = SourceValue(START, None)
 
 
 @frozen
@@ -224,11 +226,12 @@ class Configuration:
     """What one file registers for one agent.
 
     `faults`: where the agent cannot read its shape. `switches`: settings that stop its hooks, and
-    where. `moves`: environment variables that change what hooks do.
+    where. `moves`: environment variables that change what hooks do. `root`: the whole file.
     """
 
     path: Path
     protocol: Protocol
+    root: SourceValue = NOTHING
     events: list[Named] = field(default_factory=list)
     matchers: list[Matched] = field(default_factory=list)
     handlers: list[Handler] = field(default_factory=list)
@@ -238,7 +241,9 @@ class Configuration:
 
 
 def protocol_by_path(path: Path) -> Protocol | None:
-    """Return whose folder a file lies in, if it is in an agent's."""
+    """Return whose file it is by its name, or whose folder it lies in, if it is an agent's."""
+    if named_so := [protocol for protocol in protocols().values() if path.name in protocol.files]:
+        return named_so[0]
     folders = {protocol.folder: protocol for protocol in protocols().values()}
     named = (folders[part] for part in reversed(path.parts[:-1]) if part in folders)
     return next(named, None)
@@ -252,19 +257,25 @@ def protocol_of(path: Path, root: SourceValue) -> Protocol:
     for agent in agents:
         if agent.marks & set(root.members) or (agent.suffix and path.suffix == agent.suffix):
             return agent
-    hooks = root.members.get("hooks", _NOTHING)
+    hooks = root.members.get("hooks", NOTHING)
     # the first of equals: Claude Code
     return max(agents, key=lambda agent: len(set(hooks.members) & set(agent.events)))
 
 
-def registers_hooks(root: SourceValue) -> bool:
+_OF_PERMISSIONS = frozenset({"permission", "plugin", "agent", "mode"})
+
+
+def registers_hooks(path: Path, root: SourceValue) -> bool:
     """Whether a file is a hook configuration at all, or has a say in the hooks of another."""
-    return isinstance(root.members.get("hooks", _NOTHING).value, dict) or any(_moves(root))
+    protocol = protocol_by_path(path)
+    permits = protocol is not None and protocol.asks and _OF_PERMISSIONS & set(root.members)
+    registers = isinstance(root.members.get("hooks", NOTHING).value, dict)
+    return registers or bool(permits) or any(_moves(root))
 
 
 def read_configuration(path: Path, root: SourceValue, protocol: Protocol) -> Configuration:
     """Return what `root` registers with the agent."""
-    read = Configuration(path, protocol)
+    read = Configuration(path, protocol, root)
     _ConfigurationReader(read).root(root)
     read.switches += _switches(root, protocol)
     read.moves += _moves(root) if protocol.sets_environment else ()
@@ -343,7 +354,7 @@ class _ConfigurationReader:
 
 
 def _moves(root: SourceValue) -> Iterator[tuple[Move, Remark]]:
-    variables = root.members.get("env", _NOTHING)
+    variables = root.members.get("env", NOTHING)
     for move in moves(variables.members):
         yield move, Remark(variables.where(move.name), f"env sets {move.name}: {move.effect}")
 
@@ -352,6 +363,6 @@ def _switches(root: SourceValue, protocol: Protocol) -> Iterator[Remark]:
     for path, value, effect in protocol.switches:
         item, place = root, root.place
         for key in path:
-            item, place = item.members.get(key, _NOTHING), item.where(key)
+            item, place = item.members.get(key, NOTHING), item.where(key)
         if item.value is value:
             yield Remark(place, f"{'.'.join(path)} is {str(value).lower()}: {effect}")

@@ -1,14 +1,21 @@
 """The rules, and the profiles that choose among them.
 
 A rule is a function; `rules.toml` has its words. `answers` checks scripts, `entries` checks
-configurations and their programs; `standard` is the hook standard's own profile.
+configurations and their programs, and `permissions` an agent's own; `standard` is the hook
+standard's own profile.
 """
 
 from collections.abc import Iterator, Mapping
 from typing import TypeVar
 
 from crabhook.datatypes import frozen
-from crabhook.lint.rules import answers, entries, standard, subjects  # noqa: F401 - for the checks
+from crabhook.lint.rules import (  # noqa: F401 - for the checks
+    answers,
+    entries,
+    permissions,
+    standard,
+    subjects,
+)
 from crabhook.lint.script import LintRule
 
 ALWAYS = tuple(subjects.RULES[name] for name in ("CH020", "CH021", "CH022", "CH101"))

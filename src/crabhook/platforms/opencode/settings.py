@@ -13,7 +13,7 @@ from typing import Any
 
 from crabhook.model.card import Stance
 from crabhook.model.errors import InstallError, PayloadError
-from crabhook.model.json_source import Node, parse
+from crabhook.model.json_source import Node, parse, uncommented
 from crabhook.model.jsontext import parse_object, text_at
 from crabhook.platforms.event_table import Patience
 from crabhook.platforms.installation import (
@@ -122,7 +122,7 @@ def troubles(path: Path, read_file: Callable[[Path], bytes]) -> Iterator[str]:
     places = (folder, folder.parent) if folder.name == ".opencode" else (folder,)
     for place in (place / name for place in places for name in _CONFIGURATIONS):
         try:
-            document = parse(read_file(place).decode())
+            document = parse(uncommented(read_file(place).decode(), commas=True))
         except (OSError, ValueError, InstallError):  # it is not there, or OpenCode says so itself
             continue
         yield from _weakened(place, document)

@@ -225,10 +225,19 @@ def test_many_foreign_hooks_are_counted(home: Home) -> None:
     assert "and 5 more" in home.look(alone).what
 
 
-def test_a_plugins_module_is_warned_of_as_a_hook_is(home: Home) -> None:
+def test_a_plugin_in_a_configuration_with_comments_is_found(home: Home) -> None:
+    home.install("--gate", agent="opencode")
+    home.write(home.project / "opencode.jsonc", '{"plugin": ["theirs",], // mine\n}')
+    (finding,) = alone(home.case("opencode"))
+    assert (finding.status, "loads into itself: theirs" in finding.what) == (Status.WARNING, True)
+
+
+def test_a_plugins_module_is_said_to_do_more_than_a_hook_can(home: Home) -> None:
     home.install("--gate")
     root = home.project / ".claude" / "skills" / "x"
     home.write(root / ".claude-plugin" / "plugin.json", {"name": "us"})
     home.write(root / "hooks" / "hooks.json", {"modules": ["hooks/guard.tsx"]})
     (finding,) = alone(home.case("claude"))
     assert (finding.status, "hooks/guard.tsx" in finding.what) == (Status.WARNING, True)
+    assert "loads into itself" in finding.what
+    assert "allow, refuse or change any call" in finding.means

@@ -107,9 +107,9 @@ def test_switches_that_keep_hooks_from_running_are_seen() -> None:
 
 
 def test_a_file_without_hooks_registers_none() -> None:
-    assert not registers_hooks(read_json('{"hooks": 1}'))
-    assert not registers_hooks(read_json("[]"))
-    assert registers_hooks(read_json('{"hooks": {}}'))
+    assert not registers_hooks(Path("settings.json"), read_json('{"hooks": 1}'))
+    assert not registers_hooks(Path("settings.json"), read_json("[]"))
+    assert registers_hooks(Path("settings.json"), read_json('{"hooks": {}}'))
 
 
 @pytest.mark.parametrize(

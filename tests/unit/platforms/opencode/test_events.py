@@ -295,6 +295,7 @@ def test_the_plugin_lies_where_opencode_looks(
             False,
         ),
         ('{"permission": {"edit": "deny"}}', False),
+        ('{// why\n "permission": {"edit": "ask",},}', True),
         ("{}", False),
         ("no JSON", False),
     ],
