@@ -1,6 +1,7 @@
 # Everything runs in .venv, made at the first call; the agents' programs that
 # the end-to-end tests drive are installed by tests/agents/install, the libraries
-# of the client in Node by tests/interop/node/install, what drives a browser by tests/browser/install.
+# of the client in Node by tests/interop/node/install, what drives a browser by tests/browser/install,
+# agent frameworks, which only test-all runs, by tests/interop/frameworks/install.
 PYTHON ?= python3
 VENV := .venv
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
@@ -8,7 +9,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Where it is set, each of the workers compiles every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run demo demo-web demo-team test test-fast test-all slowest check pictures proto baseline e2e conformance agreement bench bench-smallest fuzz running packages release lock soak cluster-soak cluster-failover soundness agents clean
+.PHONY: help run demo demo-web demo-team test test-fast test-all slowest check pictures proto baseline e2e conformance agreement bench bench-smallest fuzz running packages release lock soak cluster-soak cluster-failover soundness agents frameworks clean
 .DEFAULT_GOAL := help
 
 help: ## show this
@@ -37,7 +38,7 @@ FLOORS := model platforms policy broker rulebook store ui
 test-fast: $(VENV)/developed ## run the floors' tests that start no process: under a minute
 	@pytest --numprocesses $(CORES) -m "not (process or e2e or slow or thorough)" $(FLOORS:%=tests/unit/%)
 
-test-all: $(VENV)/developed agents ## run every test, on every example of each property
+test-all: $(VENV)/developed agents frameworks ## run every test, on every example of each property
 	@pytest $(SIDE_BY_SIDE) --hypothesis-profile=ci
 
 slowest: $(VENV)/developed agents ## run make test and print its 25 slowest tests
@@ -113,8 +114,11 @@ agents:
 	@sh tests/interop/node/install
 	@sh tests/browser/install
 
+frameworks:
+	@sh tests/interop/frameworks/install
+
 clean: ## remove what make has made
-	rm -rf $(VENV) tests/agents/node_modules tests/browser/node_modules tests/interop/node/node_modules
+	rm -rf $(VENV) tests/agents/node_modules tests/browser/node_modules tests/interop/node/node_modules tests/interop/frameworks/.venv
 
 # A new pip first: the one that comes with older Pythons knows no groups.
 $(VENV)/bin/python:
