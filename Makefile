@@ -29,14 +29,16 @@ demo-team: $(VENV)/installed ## see two people at desks of their own decide, in 
 
 # Servers, hooks and agents are waited for more than worked on: two tests a core.
 CORES := $(shell $(PYTHON) -c 'import os; print(os.cpu_count() or 1)')
-SIDE_BY_SIDE := --numprocesses $(shell expr 2 \* $(CORES)) --dist worksteal
+# Not copies of one process on macOS: its own libraries do not stand a fork.
+WORKERS := $(if $(filter Darwin,$(shell uname)),--dist worksteal --numprocesses,--copies)
+SIDE_BY_SIDE := $(WORKERS) $(shell expr 2 \* $(CORES))
 
 test: $(VENV)/developed agents ## prove the program: all but long tests, a session or two of each real agent
 	@pytest $(SIDE_BY_SIDE) -m "not thorough"
 
 FLOORS := model platforms policy broker rulebook store ui
 test-fast: $(VENV)/developed ## run the floors' tests that start no process: under a minute
-	@pytest --numprocesses $(CORES) -m "not (process or e2e or slow or thorough)" $(FLOORS:%=tests/unit/%)
+	@pytest $(WORKERS) $(CORES) -m "not (process or e2e or slow or thorough)" $(FLOORS:%=tests/unit/%)
 
 test-all: $(VENV)/developed agents frameworks ## run every test, on every example of each property
 	@pytest $(SIDE_BY_SIDE) --hypothesis-profile=ci

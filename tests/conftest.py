@@ -7,12 +7,9 @@ CONTRIBUTING.md says it for people.
 
 from __future__ import annotations
 
-import importlib
 import signal
 import sys
 from collections import Counter
-from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -23,7 +20,7 @@ from tests.support.examples import DEV
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-ROOT = Path(__file__).parents[1]
+pytest_plugins = ["tests.support.side_by_side"]
 
 MARKED = {"integration": "process", "browser": "process", "e2e": "e2e"}
 """What every test of a folder is marked as."""
@@ -52,20 +49,6 @@ def pytest_configure(config: pytest.Config) -> None:
     # `nohup` has SIGHUP ignored.  A handler that does nothing keeps us alive and is not inherited.
     if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
         signal.signal(signal.SIGHUP, lambda *_: None)
-
-
-def pytest_sessionstart(session: pytest.Session) -> None:
-    """Let each of several workers read a share of the tests first; collecting, it reads the rest.
-
-    A file that changed, or any in a new clone, is compiled by whoever reads it first and kept.
-    Workers that walked in step would each compile all. A file that cannot be read is told of later.
-    """
-    worker = getattr(session.config, "workerinput", None)
-    if worker and session.config.args_source is pytest.Config.ArgsSource.TESTPATHS:
-        files = sorted((ROOT / "tests").rglob("test_*.py"))
-        for file in files[int(worker["workerid"][2:]) :: worker["workercount"]]:
-            with suppress(Exception, pytest.skip.Exception):
-                importlib.import_module(".".join(file.relative_to(ROOT).with_suffix("").parts))
 
 
 @pytest.hookimpl(tryfirst=True)
