@@ -32,6 +32,7 @@ from crabhook.platforms.installation import (
     USUAL_WAIT,
     Installation,
     SettingsScope,
+    StrictHooks,
     Transport,
 )
 from crabhook.platforms.interface import Platform
@@ -62,6 +63,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "address": _address,
         "path": _path,
         "seconds": _seconds,
+        "authority": _authority,
+        "count": _count,
+        "wishes": ["pass", "ask", "deny"],
         "USUAL_URL": USUAL_URL,
         "USUAL_WAIT": USUAL_WAIT,
         "LONGEST": MAX_WAIT // 86_400,
@@ -108,6 +112,7 @@ def refusing(
 
 def _install(arguments: argparse.Namespace) -> None:
     agent = known(arguments.agent)
+    _need_one_way(arguments, agent)
     _join(arguments)
     installation = _installation(arguments, agent)
     entries = agent.settings.groups(installation)
@@ -124,6 +129,8 @@ def _install(arguments: argparse.Namespace) -> None:
         at = " or ".join(listed(installation.server or ""))
         say(f"Hooks ask the server at {installation.url if agent.settings.own else at}.")
         say(_FAIL_CLOSED if installation.fail_closed else agent.settings.unreachable)
+        if installation.strict:
+            say(_signed_words(installation.strict))
         joined = _reached(agent.program, "the team's server")
         say(*(next_steps(agent, installation) if arguments.join is None else [joined]))
         if not compiled:
@@ -191,16 +198,60 @@ def _installation(arguments: argparse.Namespace, agent: Platform) -> Installatio
         server = arguments.server or _address(asked_address())
     except argparse.ArgumentTypeError as error:
         raise InstallError(f"CRABHOOK_SERVER: {error}") from error
+    fail_closed = arguments.fail_closed or stance in agent.settings.closed
     return Installation(
         interpreter=program.interpreter(),
         stub=program.stub(),
         stance=stance,
-        fail_closed=arguments.fail_closed or stance in agent.settings.closed,
+        fail_closed=fail_closed,
         wait=arguments.wait,
         server=server,
         token_file=arguments.token_file or _read_there(agent),
         tls_ca=arguments.tls_ca,
         url=_url(arguments, agent),
+        strict=_strict(arguments, agent, fail_closed=fail_closed),
+    )
+
+
+def _need_one_way(arguments: argparse.Namespace, agent: Platform) -> None:
+    """Refuse options of strict hooks for other hooks, and for hooks that have no client of ours."""
+    named = arguments.team or arguments.authority or arguments.need or arguments.when_unsigned
+    if not arguments.strict and named:
+        raise InstallError("--team, --authority, --need and --when-unsigned go with --strict")
+    if arguments.strict and arguments.team is None:
+        raise InstallError("--strict needs --team FILE, by which hooks know who signs")
+    if arguments.strict and (agent.settings.own or _url(arguments, agent)):
+        raise InstallError(
+            f"a hook of {agent.title} that is no command of ours checks no signatures: leave out "
+            "--strict, or --transport http"
+        )
+    if arguments.strict and not arguments.team.is_file():
+        raise InstallError(f"there is no team file {arguments.team}")
+
+
+def _strict(
+    arguments: argparse.Namespace, agent: Platform, *, fail_closed: bool
+) -> StrictHooks | None:
+    if not arguments.strict:
+        return None
+    from crabhook.install.strict import strict_hooks  # few hooks are strict
+
+    wish = arguments.when_unsigned or ("deny" if fail_closed else "pass")
+    authority = arguments.authority or (arguments.join and arguments.tls_ca)
+    return strict_hooks(agent.name, arguments.team, authority, arguments.need or 1, wish)
+
+
+def _signed_words(strict: StrictHooks) -> str:
+    people = "a person" if strict.need == 1 else f"{strict.need} people"
+    rest = {
+        "pass": "leave what nobody signed to the agent's own rules",
+        "ask": "have the agent ask its own user about what nobody signed",
+        "deny": "deny what nobody signed",
+    }[strict.when_unsigned]
+    return (
+        f"Strict: hooks print what {people} of the team {strict.authority[:12]} signed, by version "
+        f"{strict.version} of {strict.team} or a newer. They {rest}, so what rules, orders and "
+        "headless desks say counts as unsigned."
     )
 
 
@@ -308,9 +359,7 @@ def _troubles(
     yield from agent.settings.cautions
     yield from agent.settings.exposed(os.environ)
     yield from program.misgivings(installation.interpreter)
-    for file in (installation.token_file, installation.tls_ca):
-        if file and not Path(file).exists():
-            yield f"there is no {file} yet, and without it no hook reaches the server"
+    yield from _of_files(installation)
     yield from _unreached(agent, installation)
     if arguments.scope == SettingsScope.PROJECT:
         yield "these paths are this machine's: others who share the project's settings lack them"
@@ -318,6 +367,18 @@ def _troubles(
         path = agent.settings.path(scope, arguments.project, os.environ)
         if path != change.settings.path and has_hooks(path):
             yield f"crabhook is in {path} too (--scope {scope}), and where the two differ both ask"
+
+
+def _of_files(installation: Installation) -> Iterator[str]:
+    """Say what is wrong with the files that hooks read."""
+    if installation.strict:
+        from crabhook.install.strict import team_trouble  # few hooks are strict
+
+        if trouble := team_trouble(installation.strict.team):
+            yield trouble
+    for file in (installation.token_file, installation.tls_ca):
+        if file and not Path(file).exists():
+            yield f"there is no {file} yet, and without it no hook reaches the server"
 
 
 def _unreached(agent: Platform, installation: Installation) -> Iterator[str]:
@@ -357,6 +418,20 @@ def _address(text: str) -> str:
 def _path(text: str) -> str:
     """Return an absolute path: a hook runs in its session's folder."""
     return str(Path(text).expanduser().absolute())
+
+
+def _authority(text: str) -> str:
+    """Return an absolute path, or an authority as a hook's command has it."""
+    from crabhook.install.strict import is_pinned  # few hooks are strict
+
+    return text if is_pinned(text) else _path(text)
+
+
+def _count(text: str) -> int:
+    count = int(text) if text.isascii() and text.isdecimal() and len(text) < 4 else 0
+    if count < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of people: give 1 to 999")
+    return count
 
 
 def _seconds(text: str) -> int:

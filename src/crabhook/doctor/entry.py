@@ -26,6 +26,7 @@ from crabhook.platforms.installation import (
     USUAL_WAIT,
     Group,
     Installation,
+    StrictHooks,
 )
 from crabhook.platforms.interface import Platform
 from crabhook.platforms.sending import STANCE, WAIT, is_sent
@@ -199,7 +200,17 @@ def installation(agent: Platform, entries: Sequence[HookEntry]) -> Installation:
         token_file=_first(entries, "--token-file"),
         tls_ca=_first(entries, "--tls-ca"),
         url=next((entry.url for entry in entries if entry.url), None),
+        strict=_strict(entries),
     )
+
+
+def _strict(entries: Sequence[HookEntry]) -> StrictHooks | None:
+    team, authority = _first(entries, "--team"), _first(entries, "--authority")
+    if team is None or authority is None:
+        return None
+    version, need = (entries[0].options.team_version, entries[0].options.need)
+    wish = _first(entries, "--when-unsigned") or "pass"
+    return StrictHooks(team, authority, version, need, wish)
 
 
 def differences(

@@ -295,6 +295,7 @@ OF_AN_AGENT: Sequence[Callable[[Case], Iterator[Finding]]] = (
     installed.environment,
     installed.alone,
     installed.guarded,
+    installed.signed,
     program_runs,
     installed.patient,
     server.answers,

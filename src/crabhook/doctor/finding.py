@@ -21,7 +21,12 @@ from crabhook.data_files import tables
 from crabhook.datatypes import frozen
 from crabhook.model.card import Stance
 from crabhook.platforms import HOOKED
-from crabhook.platforms.installation import USUAL_WAIT, Installation, SettingsScope
+from crabhook.platforms.installation import (
+    USUAL_WAIT,
+    Installation,
+    SettingsScope,
+    StrictHooks,
+)
 from crabhook.server.address import asked_address
 from crabhook.ui.text.sentences import wrap_sentences
 
@@ -168,16 +173,24 @@ def install_command(
             words.append("--gate" if how.stance is Stance.GATE else "--companion")
         words += ["--fail-closed"] if how.fail_closed else []
         words += ["--transport", "http"] if how.url else []
+        words += ["--strict"] if how.strict else []
         usual = how.server == asked_address() and scope is not SettingsScope.MANAGED
         options = {
             "--url": how.url,
             "--server": "" if usual else how.server,
             "--token-file": how.token_file,
             "--tls-ca": how.tls_ca,
+            **(_of_strict(how.strict) if how.strict else {}),
         }
         words += [word for option, value in options.items() if value for word in (option, value)]
         words += ["--wait", str(how.wait)] if how.wait != USUAL_WAIT else []
     return crabhook_command(*words, *_place(scope, project), as_root=scope is SettingsScope.MANAGED)
+
+
+def _of_strict(strict: StrictHooks) -> Mapping[str, str]:
+    need = str(strict.need) if strict.need > 1 else ""
+    authority = {"--team": strict.team, "--authority": strict.authority, "--need": need}
+    return {**authority, "--when-unsigned": strict.when_unsigned}
 
 
 def uninstall_command(agent: str, scope: SettingsScope, project: Path) -> str:

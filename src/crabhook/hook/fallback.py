@@ -167,6 +167,11 @@ def is_denial(options: Options, payload: bytes, reply: WireReply) -> bool:
         return False
 
 
+def can(platform: str, wish: str) -> bool:
+    """Whether an agent of that platform can be told this, on some event."""
+    return wish == "pass" or any(which == wish for which, _ in _WORDS.get(platform, ()))
+
+
 def _event(options: Options, payload: bytes) -> str | None:
     return event_name(payload, *_NAMES.get(options.platform, ("hook_event_name",)))
 

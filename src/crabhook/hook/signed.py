@@ -394,6 +394,27 @@ class SigningTeam:
         self._signers: dict[tuple[str, str, str], DeskSigner | SshSigner | PasskeySigner] = {}
         self._payload, self._token = b"", ""
 
+    def who_can_sign(self) -> "Iterator[str]":
+        """Yield the names of the people who may decide and have a key that still counts."""
+        for member in self._members.values():
+            keys = (
+                (kind, signer.name(record))
+                for kind, signer in _SIGNERS.items()
+                for record in member.get(signer.records, ())
+                if not record.get("revoked")
+            )
+            if member["role"] in _DECIDE and any(
+                self._is_usable(kind, member["id"], key) for kind, key in keys
+            ):
+                yield str(member["name"])
+
+    def _is_usable(self, kind: int, operator: str, key: str) -> bool:
+        try:
+            self._signer(kind, operator, key)
+        except UnsignedError:
+            return False
+        return True
+
     def newer(self, content: bytes) -> "SigningTeam | None":
         """Return the team in another file of the authority's if that is newer; None if not."""
         try:

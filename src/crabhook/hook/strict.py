@@ -33,7 +33,7 @@ class StrictCheck:
         self._options, self._payload = options, payload
         self._ticket = request_id, ticket_digest(secret)
         try:
-            self._content = _content(options.team)
+            self._content = team_content(options.team)
         except (OSError, ValueError) as error:
             problem = f"the team file {options.team!r}: {words(error)}"
             raise Unanswered("unsigned", problem) from error
@@ -105,7 +105,7 @@ class StrictCheck:
         raise Unanswered("unsigned", count.problem(needed), unsigned=reply)
 
 
-def _content(path: str) -> bytes:
+def team_content(path: str) -> bytes:
     """Return a file's bytes; raise OSError, or ValueError for what is no team file."""
     file = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NONBLOCK)
     try:

@@ -7,9 +7,11 @@ They do affect hooks of older versions or written by hand, and the dynamic linke
 
 import compileall
 import importlib.util
+import os
 import stat
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from enum import Enum
 from pathlib import Path
 
@@ -93,17 +95,28 @@ def unshared(*files: str) -> Iterator[str]:
     write access decides for all.
     """
     for file in files:
-        for place in (Path(file), *Path(file).parents):
-            try:
-                about = place.stat()
-            except OSError:
-                continue
+        for place, about in _way_to(file):
             if not about.st_mode & (stat.S_IXOTH if place.is_dir() else stat.S_IROTH):
                 yield f"other users cannot get to {file} by {place}, so for them no hook runs"
                 break
-            if about.st_uid or (about.st_mode & 0o022 and not about.st_mode & stat.S_ISVTX):
+            if _not_roots_alone(about):
                 yield f"not only root can write {place}: who can decides for every user"
                 break
+
+
+def replaceable(file: str) -> Path | None:
+    """Return by which place on the way to a file others than root can replace it; None for none."""
+    return next((place for place, about in _way_to(file) if _not_roots_alone(about)), None)
+
+
+def _way_to(file: str) -> Iterator[tuple[Path, os.stat_result]]:
+    for place in (Path(file), *Path(file).parents):
+        with suppress(OSError):
+            yield place, place.stat()
+
+
+def _not_roots_alone(about: os.stat_result) -> bool:
+    return bool(about.st_uid or (about.st_mode & 0o022 and not about.st_mode & stat.S_ISVTX))
 
 
 def _hook_folder() -> Path:

@@ -59,11 +59,35 @@ def gone(agent: str) -> str:
 
 
 @frozen
+class StrictHooks:
+    """By which team file hooks check what people have signed.
+
+    `authority` is the team's id and the public key of its authority, in hexadecimal. `version`:
+    the least that the file may have. `need`: how many people have to sign an allow, at least.
+    `when_unsigned`: what a hook does with the rest, "pass", "ask" or "deny".
+    """
+
+    team: str
+    authority: str
+    version: int
+    need: int = 1
+    when_unsigned: str = "pass"
+
+    def client(self, *, decides: bool) -> list[str]:
+        """Return the client's options; only events that decide a call can ask or deny."""
+        words = ["--team", self.team, "--authority", self.authority]
+        words += ["--team-version", str(self.version)]
+        words += ["--need", str(self.need)] if self.need > 1 else []
+        wish = self.when_unsigned if decides else "pass"
+        return words + (["--when-unsigned", wish] if wish != "pass" else [])
+
+
+@frozen
 class Installation:
     """The choices that decide how the entries look.
 
     `wait`: seconds for a question, if the operator extends it. `url`: where the agent itself sends
-    its hooks; None for our client.
+    its hooks; None for our client. `strict`: None for hooks that print what the server says.
     """
 
     interpreter: str
@@ -75,6 +99,7 @@ class Installation:
     token_file: str | None = None
     tls_ca: str | None = None
     url: str | None = None
+    strict: StrictHooks | None = None
 
     @property
     def passed_on(self) -> Mapping[str, str]:
@@ -86,17 +111,20 @@ class Installation:
         }
         return {option: value for option, value in options.items() if value is not None}
 
-    def client(self, patience: Patience, *platform: str, closed: bool) -> list[str]:
-        """Return the interpreter and arguments that start our client; `closed`: failing denies.
+    def client(self, patience: Patience, *platform: str, decides: bool) -> list[str]:
+        """Return the interpreter and arguments that start our client.
 
-        `-I -S` halve the start; the stub finds its package by its own path.
+        `decides`: the event decides a call, so failing may deny. `-I -S` halve the start; the stub
+        finds its package by its own path.
         """
+        closed = decides and self.fail_closed
         start = START_CLOSED if closed else START
         words = [self.interpreter, "-I", "-S", "-c", start, self.stub, *platform]
         if self.stance is Stance.COMPANION:
             words.append("--companion")
         for option, value in self.passed_on.items():
             words += [option, value]
+        words += self.strict.client(decides=decides) if self.strict else []
         words += ["--wait", str(patience.client)]
         return words + (["--when-unreachable", "deny", "--when-lost", "deny"] if closed else [])
 
@@ -114,9 +142,9 @@ class Installation:
         closed prints a denial. Any other prints `otherwise`. If that is empty the line has no such
         check, and the hook ends with an error.
         """
-        closed = writes is not None and self.fail_closed
-        words = shlex.join(self.client(patience, "--platform", event.platform, closed=closed))
-        if writes is not None and closed:
+        decides = writes is not None
+        words = shlex.join(self.client(patience, "--platform", event.platform, decides=decides))
+        if writes is not None and self.fail_closed:
             denied = writes(event, Decision(Verdict.DENY, gone(event.platform)))
             otherwise = denied.stdout.decode().rstrip()
         if not otherwise:
@@ -126,7 +154,8 @@ class Installation:
 
     def refuse(self, mark: str = "\0", why: str = "") -> None:
         """Raise InstallError where a value holds `mark`, or what UTF-8 cannot hold."""
-        for value in (self.interpreter, self.stub, *self.passed_on.values()):
+        team = (self.strict.team,) if self.strict else ()
+        for value in (self.interpreter, self.stub, *self.passed_on.values(), *team):
             if mark in value:
                 raise InstallError(f"{value!r} holds {mark}, {why}")
             try:

@@ -424,12 +424,18 @@ _LARGEST_PEM = 64 << 10  # characters
 
 def fingerprint_of(certificate: bytes | str) -> str:
     """Return the SHA-256 of the first certificate in a PEM text; empty where there is none."""
+    der = der_of(certificate)
+    return hashlib.sha256(der).hexdigest() if der else ""
+
+
+def der_of(certificate: bytes | str) -> bytes:
+    """Return the first certificate in a PEM text, in DER; empty where there is none."""
     text = certificate.encode("ascii", "replace") if isinstance(certificate, str) else certificate
     armoured = _PEM.search(text[:_LARGEST_PEM])
     try:
-        return hashlib.sha256(binascii.a2b_base64(armoured[1])).hexdigest() if armoured else ""
+        return binascii.a2b_base64(armoured[1]) if armoured else b""
     except binascii.Error:
-        return ""
+        return b""
 
 
 def digest_of(token: str) -> str:

@@ -11,7 +11,7 @@ from crabhook.install import program
 from crabhook.install.entries import with_hooks
 from crabhook.model.card import Stance
 from crabhook.platforms import HOOKED
-from crabhook.platforms.installation import Installation, SettingsScope
+from crabhook.platforms.installation import Installation, SettingsScope, StrictHooks
 from crabhook.platforms.sending import USUAL_URL, endpoint
 from crabhook.server.address import default_address
 from tests.unit.doctor.home import Home
@@ -23,12 +23,18 @@ def made(**how: object) -> Installation:
     return Installation(program.interpreter(), program.stub(), **how)  # type: ignore[arg-type]
 
 
+STRICT = StrictHooks("/etc/crab hook/team", "ab" * 65, 7, 2, "deny")
+
 HOWS = {
     "gate": made(stance=Stance.GATE, server="unix:/a/socket"),
     "companion": made(stance=Stance.COMPANION, server="unix:/a/socket"),
     "fail-closed": made(stance=Stance.GATE, server="unix:/s", fail_closed=True, wait=60),
     "odd path": made(stance=Stance.GATE, server="unix:/a folder/it's;a\"socket"),
     "remote": made(stance=Stance.GATE, **REMOTE),
+    "strict": made(stance=Stance.GATE, server="unix:/s", fail_closed=True, strict=STRICT),
+    "strict, asking": made(
+        stance=Stance.COMPANION, server="unix:/s", strict=replace(STRICT, when_unsigned="ask")
+    ),
 }
 
 
@@ -43,7 +49,7 @@ def sent(agent: str, how: Installation) -> Installation:
     if HOOKED[agent].settings.own is None:
         return how
     url, closed = endpoint(USUAL_URL, agent), how.fail_closed or how.stance is Stance.GATE
-    elsewhere = {"server": str(default_address()), "tls_ca": None}
+    elsewhere = {"server": str(default_address()), "tls_ca": None, "strict": None}
     token = how.token_file or "/home/me/token"
     return replace(how, url=url, fail_closed=closed, token_file=token, **elsewhere)  # type: ignore[arg-type]
 

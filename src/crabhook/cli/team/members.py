@@ -109,6 +109,21 @@ def _push(_: argparse.Namespace) -> None:
     say(f"The team on record is of version {now.version} there now, and in force on all servers.")
 
 
+def _export(arguments: argparse.Namespace) -> None:
+    """Write what strict hooks check by into a folder that other users may read."""
+    folder, to = team_folder(), arguments.folder
+    team = team_now(folder)
+    try:
+        for path in (folder.team, folder.authority):
+            write_own(to / path.name, private(path, 4 << 20))
+            (to / path.name).chmod(0o644)
+        to.chmod(0o755)
+    except OSError as error:
+        raise CrabhookError(f"{to} cannot be written: {error.strerror}") from error
+    say(f"Version {team.version} of the team {team.name} is in {to}, for strict hooks:")
+    say(f"  crabhook install claude --strict --team {to / folder.team.name}")
+
+
 def _invite(arguments: argparse.Namespace) -> None:
     of_a_line = arguments.host or arguments.port != PORT or arguments.server
     if arguments.web and (arguments.machine or of_a_line):
@@ -289,6 +304,7 @@ team = actions(
         "servers": use_servers,
         "push": _push,
         "pull": _pull,
+        "export": _export,
         "keys use": use_key,
         "keys trust": _trust_key,
         "keys distrust": _distrust_key,

@@ -113,7 +113,7 @@ def installed(case: Case) -> Iterator[Finding]:
             "stance": str(how.stance),
             "scope": settings.scope.value if settings.scope else "managed",
         }
-        closed = ", fail-closed" if how.fail_closed else ""
+        closed = (", fail-closed" if how.fail_closed else "") + (", strict" if how.strict else "")
         yield make_finding("hook.installed", "fine", "", figures, path=settings.path, closed=closed)
     if case.hooked:
         return
@@ -142,6 +142,29 @@ def current(case: Case) -> Iterator[Finding]:
         kind = "undecided" if undecided else "other"
         differs = several([f"{event} {what}" for event, what in changed.items()])
         yield make_finding("hook.current", kind, mend, path=settings.path, differs=differs)
+
+
+def signed(case: Case) -> Iterator[Finding]:
+    """Whether strict hooks have a team file that counts, and no agent can replace it."""
+    for settings in case.hooked:
+        how, mend = installation(case.agent, settings.ours), case.reinstalling(settings.ours[0])
+        if how.strict is None:
+            continue
+        from crabhook.install.strict import team_at, team_trouble  # few hooks are strict
+
+        strict = how.strict
+        try:
+            team = team_at(strict.team, strict.authority, strict.version)
+        except (InstallError, ValueError) as error:
+            yield make_finding("hook.signed", "unusable", mend, error=error)
+            continue
+        if len(team.people) < strict.need:
+            yield make_finding("hook.signed", "few", need=strict.need, people=several(team.people))
+        if trouble := team_trouble(strict.team):
+            yield make_finding("hook.signed", "open", trouble=trouble)
+        figures = {"version": team.version, "need": strict.need}
+        people = several(team.people)
+        yield make_finding("hook.signed", "fine", "", figures, path=strict.team, people=people)
 
 
 def patient(case: Case) -> Iterator[Finding]:

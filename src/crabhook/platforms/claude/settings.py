@@ -58,7 +58,7 @@ def _handler(installation: Installation, patience: Patience, event: str) -> Grou
         entry = {"type": "http", "url": endpoint(installation.url, "claude"), "headers": headers}
         entry["allowedEnvVars"] = [TOKEN]
     else:  # in exec form: no shell, no search of PATH, no `site`
-        interpreter, *args = installation.client(patience, closed=closed)
+        interpreter, *args = installation.client(patience, decides=decides)
         entry = {"type": "command", "command": interpreter, "args": args}
     entry["timeout"] = patience.timeout
     if closed:

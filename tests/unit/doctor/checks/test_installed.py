@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from crabhook.doctor.checks.installed import current, installed, readable
+from crabhook.doctor.checks.installed import current, installed, readable, signed
 from crabhook.doctor.finding import Status
+from tests.support.team import founded
 from tests.unit.doctor.home import Home, is_well, typist
 
 
@@ -146,3 +147,27 @@ def test_a_project_s_hooks_are_mended_in_the_project(home: Home) -> None:
     home.mend(finding)
     assert is_well(home.look(current))
     assert not home.settings.exists()
+
+
+def test_the_team_file_of_strict_hooks_is_looked_at(home: Home) -> None:
+    team = founded(home.folder / "team", 1_800_000_000.0)
+    team.let_in("ann")
+    team.let_in("bob")
+    path = team.folder.team
+    home.install("--strict", "--team", str(path), "--need", "2")
+
+    def told() -> set[str]:
+        return {f"{finding.status} {finding.what}" for finding in signed(home.case())}
+
+    assert f"ok {path}: ann, bob can sign" in told()
+    path.chmod(0o666)
+    assert any(finding.startswith("warning not only root") for finding in told())
+    path.chmod(0o600)
+    before = path.read_bytes()
+    team.revoke("bob")
+    assert "fault 2 people have to sign, and the team file has ann" in told()
+    for content, why in ((before[:-1], "has not signed it"), (b"{}", "not what this version")):
+        path.write_bytes(content)
+        assert all(finding.startswith("fault") and why in finding for finding in told())
+    home.install("--gate")
+    assert told() == set()
