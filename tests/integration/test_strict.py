@@ -1,0 +1,130 @@
+"""Strict hooks and people who sign: real servers, hooks and verbs."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from crabhook.team.call_signature import PublicKey
+from crabhook.team.membership import SshKey
+from tests.integration.test_quorum import COUNTED, House
+from tests.integration.test_verbs import DONE
+from tests.support.client import Client, sample
+from tests.support.signing_people import authority_point
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from crabhook.team.membership import Team
+
+pytestmark = [pytest.mark.process, pytest.mark.thorough, pytest.mark.timeout(240)]
+
+
+class StrictHouse(House):
+    """A server whose hooks are strict, with a team of three."""
+
+    def strict(self, command: str, call: str, *options: str) -> Client:
+        team: Any = self.team.reader().current()
+        pinned = team.id + authority_point(self.team.authority.key).hex()
+        about = {"tool_input": {"command": command}, "tool_use_id": call, "cwd": "/nowhere/shop"}
+        return Client(
+            self.address,
+            sample("PreToolUse-Bash", **about),
+            f"--team={self.team.folder.team}",
+            f"--authority={pinned}",
+            *(options or ("--when-unsigned=deny",)),
+        )
+
+
+@pytest.fixture
+def house() -> Iterator[StrictHouse]:
+    folder = Path(tempfile.mkdtemp(prefix="crabhook-strict-", dir="/tmp"))
+    here = StrictHouse(folder)
+    try:
+        here.begin()
+        yield here
+    finally:
+        with suppress(subprocess.TimeoutExpired):
+            here.run("down", "--yes")
+        shutil.rmtree(folder)
+
+
+def decided(hook: Client) -> tuple[str, str]:
+    told = hook.finish().output["hookSpecificOutput"]
+    return told["permissionDecision"], told.get("permissionDecisionReason", "")
+
+
+def test_a_strict_hook_prints_what_a_person_signed_and_fixed_words_for_all_else(
+    house: StrictHouse,
+) -> None:
+    asked = house.strict("ls", "t1")
+    assert house.homes["ann"].pending()
+    code, words = house.says("ann", "allow", "1")
+    assert code == DONE, words
+    assert decided(asked)[0] == "allow"
+
+    bare = house.strict("ls -a", "t2")
+    assert house.homes["bob"].pending()
+    assert house.homes["bob"].run("deny", "2").returncode == DONE
+    verdict, why = decided(bare)
+    assert verdict == "deny"
+    assert "operator denied" not in why, "nobody signed the server's own words"
+
+    worded = house.strict("ls -b", "t3")
+    assert house.homes["bob"].pending()
+    assert house.says("bob", "deny", "3", "use cat")[0] == DONE
+    assert decided(worded) == ("deny", "use cat")
+
+
+def test_two_people_sign_and_a_kill_between_loses_no_signature(house: StrictHouse) -> None:
+    asked = house.strict("terraform apply x", "t1")
+    assert house.homes["ann"].pending()
+    code, words = house.says("ann", "allow", "1")
+    assert code == COUNTED, words
+    os.kill(house.pid, signal.SIGKILL)
+    house.up()
+    code, words = house.says("bob", "allow", "1")
+    assert code == DONE, words
+    assert decided(asked)[0] == "allow"
+    # The hook itself wants two, where no rule does.
+    other = house.strict("ls", "t2", "--need=2", "--when-unsigned=deny")
+    assert house.homes["ann"].pending()
+    assert house.says("ann", "allow", "2")[0] == COUNTED
+    code, words = house.says("cat", "allow", "2")
+    assert code == DONE, words
+    assert decided(other)[0] == "allow"
+
+
+def test_an_ssh_key_signs_what_a_verb_decides(house: StrictHouse) -> None:
+    key = house.folder / "ann" / "key"
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True)
+    public = str(PublicKey.parse(key.with_suffix(".pub").read_text()))
+
+    def trusted(team: Team) -> Team:
+        mine = SshKey(public, confirmed=True)
+        members = tuple(
+            replace(each, keys=(mine,)) if each.name == "ann" else each for each in team.members
+        )
+        return replace(team, members=members)
+
+    house.team.change(trusted)
+    ann = house.homes["ann"]
+    assert ann.run("team", "keys", "use", str(key)).returncode == DONE
+    asked = house.strict("ls", "t1")
+    (card,) = ann.pending()
+    told = ann.run("allow", "1", "--seen", card["seen"])
+    assert told.returncode == DONE, told.stderr
+    assert decided(asked)[0] == "allow"
+    entries = [json.loads(line) for line in house.run("log", "export").stdout.splitlines()]
+    (entry,) = [each for each in entries if each["kind"] == "decided"]
+    assert entry["card"] == 1
