@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import shutil
@@ -10,10 +11,14 @@ import subprocess
 import tempfile
 from contextlib import suppress
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.hashes import SHA256
 
 from crabhook.team.call_signature import PublicKey
 from crabhook.team.membership import SshKey
@@ -23,11 +28,15 @@ from tests.support.client import Client, sample
 from tests.support.signing_people import authority_point
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from crabhook.team.membership import Team
 
 pytestmark = [pytest.mark.process, pytest.mark.thorough, pytest.mark.timeout(240)]
+
+
+def about(command: str, call: str) -> dict[str, Any]:
+    return {"tool_input": {"command": command}, "tool_use_id": call, "cwd": "/nowhere/shop"}
 
 
 class StrictHouse(House):
@@ -36,10 +45,9 @@ class StrictHouse(House):
     def strict(self, command: str, call: str, *options: str) -> Client:
         team: Any = self.team.reader().current()
         pinned = team.id + authority_point(self.team.authority.key).hex()
-        about = {"tool_input": {"command": command}, "tool_use_id": call, "cwd": "/nowhere/shop"}
         return Client(
             self.address,
-            sample("PreToolUse-Bash", **about),
+            sample("PreToolUse-Bash", **about(command, call)),
             f"--team={self.team.folder.team}",
             f"--authority={pinned}",
             *(options or ("--when-unsigned=deny",)),
@@ -96,6 +104,14 @@ def test_two_people_sign_and_a_kill_between_loses_no_signature(house: StrictHous
     code, words = house.says("bob", "allow", "1")
     assert code == DONE, words
     assert decided(asked)[0] == "allow"
+    verified = house.run("log", "verify", "--json")
+    assert json.loads(verified.stdout)["signed"] == {"true": 3, "false": 0, "unknown": 0}
+    (line,) = house.run("log", "export", "--format", "dsse").stdout.splitlines()
+    told = proven(json.loads(line), house.team.folder.server.read_bytes())
+    people = told["predicate"]["signatures"]
+    assert [each["operator"] for each in people] == ["o-ann", "o-bob"]
+    sent = sample("PreToolUse-Bash", **about("terraform apply x", "t1"))
+    assert told["subject"][0]["digest"]["sha256"] == sha256(sent).hexdigest()
     # The hook itself wants two, where no rule does.
     other = house.strict("ls", "t2", "--need=2", "--when-unsigned=deny")
     assert house.homes["ann"].pending()
@@ -125,6 +141,16 @@ def test_an_ssh_key_signs_what_a_verb_decides(house: StrictHouse) -> None:
     told = ann.run("allow", "1", "--seen", card["seen"])
     assert told.returncode == DONE, told.stderr
     assert decided(asked)[0] == "allow"
-    entries = [json.loads(line) for line in house.run("log", "export").stdout.splitlines()]
-    (entry,) = [each for each in entries if each["kind"] == "decided"]
-    assert entry["card"] == 1
+    verified = house.run("log", "verify", "--json")
+    assert json.loads(verified.stdout)["signed"] == {"true": 1, "false": 0, "unknown": 0}
+
+
+def proven(envelope: Mapping[str, Any], certificate: bytes) -> Mapping[str, Any]:
+    """Return the payload of a DSSE envelope, verified as any DSSE verifier does it."""
+    payload, kind = base64.b64decode(envelope["payload"]), envelope["payloadType"].encode()
+    encoded = b"DSSEv1 %d %s %d %s" % (len(kind), kind, len(payload), payload)
+    key: Any = x509.load_pem_x509_certificate(certificate).public_key()
+    (signature,) = envelope["signatures"]
+    key.verify(base64.b64decode(signature["sig"]), encoded, ec.ECDSA(SHA256()))
+    told: Mapping[str, Any] = json.loads(payload)
+    return told

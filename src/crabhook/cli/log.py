@@ -29,7 +29,16 @@ from crabhook.store.actors import actor_data, actor_in
 from crabhook.store.change import happened
 from crabhook.store.interface import Batch, History, NoRecordError, Query, StoreError
 from crabhook.store.opening import open_history, open_writer
-from crabhook.store.record import ORDERS, POLICY, Cut, Head, Record, RecordKind, may_be_by_passkey
+from crabhook.store.record import (
+    ORDERS,
+    POLICY,
+    Cut,
+    Head,
+    Record,
+    RecordKind,
+    may_be_by_passkey,
+    may_be_signed,
+)
 from crabhook.store.recorder import id_of
 from crabhook.store.verify import (
     ENDS,
@@ -45,6 +54,8 @@ from crabhook.ui.console import say, say_json
 
 if TYPE_CHECKING:
     from crabhook.store.proofs import Proofs
+    from crabhook.store.signed_decisions import SignedDecisions
+    from crabhook.team.membership import Team
 
 ASKED_WIDTH = 50  # letters of a call, before what brought it
 LAST = 100  # records shown unless more are asked for
@@ -53,8 +64,9 @@ UNREADABLE = 2
 
 
 JSON = "json"
-FORMATS = (JSON, "ocsf", "cef", "otlp")
-"""The formats of `log export`."""
+DSSE = "dsse"
+FORMATS = (JSON, "ocsf", "cef", "otlp", DSSE)
+"""The formats of `log export`; DSSE has signed decisions alone."""
 
 _CHANGES = (
     *(RecordKind.DOCUMENT.value, RecordKind.SETTINGS_CHANGED.value),
@@ -144,6 +156,8 @@ def _export(history: History, arguments: argparse.Namespace) -> int:
         for record in records:
             say_json(_values(record))
         return 0
+    if arguments.format == DSSE:
+        return _export_signed(history, records)
     from crabhook.export.item import ExportSource, linked
     from crabhook.export.packing import LINES, ExportFormat
 
@@ -151,6 +165,27 @@ def _export(history: History, arguments: argparse.Namespace) -> int:
     source = ExportSource(gethostname(), __version__, id_of(key).hex() if key else "")
     for item in linked(records, history):
         sys.stdout.write(f"{line(item, source)}\n")  # each of one safe line
+    return 0
+
+
+def _export_signed(history: History, records: Iterable[Record]) -> int:
+    """Print the signed decisions, each as an envelope that the team's server signs."""
+    from crabhook.export.dsse import EnvelopeSigner, envelopes
+    from crabhook.export.item import linked
+    from crabhook.store.signed_decisions import signatures_in
+    from crabhook.team.certificates import opened, signature_of
+    from crabhook.team.folder import Folder, private
+    from crabhook.team.membership import fingerprint_of
+
+    folder = Folder(config.team_folder())
+    _team_here()  # says what is wrong with it
+    key = opened(private(folder.server_key))
+    signer = EnvelopeSigner(
+        fingerprint_of(private(folder.server)), lambda data: signature_of(key, data)
+    )
+    for item in linked(filter(may_be_signed, records), history):
+        for line in envelopes(item, signatures_in(item.data), signer):
+            sys.stdout.write(f"{line}\n")
     return 0
 
 
@@ -187,63 +222,98 @@ def _verify(history: History, arguments: argparse.Namespace) -> int:
             heads.append(read_head(path.read_text(encoding="utf-8")))
         except (OSError, ValueError) as error:
             raise StoreError(f"{path} cannot be read as a head: {error}") from error
-    passkeys = _Passkeys()
-    verified = verify_here(history, heads, look=passkeys.take)
-    for finding in passkeys.false():
+    signatures = _signatures()
+
+    def look(record: Record) -> None:
+        for each in signatures:
+            each.take(record)
+
+    verified = verify_here(history, heads, look=look)
+    for finding in (finding for each in signatures for finding in each.false()):
         verified.fault(finding.seq, finding.what)
     if arguments.json:
-        say(json.dumps(_verified(verified) | passkeys.values()))
+        values = [_verified(verified), *(each.values() for each in signatures)]
+        say(json.dumps({name: value for part in values for name, value in part.items()}))
     else:
-        for line in (*_findings(verified), *passkeys.told()):
+        for line in (*_findings(verified), *(line for each in signatures for line in each.told())):
             say(line)
     return 0 if verified.sound else 1
 
 
-class _Passkeys:
-    """What `verify` finds of the calls that a passkey opened, by the team of this machine.
+class _ByTeam:
+    """What `verify` finds of signatures on record, by the team of this machine.
 
-    A record without such calls needs no team, and none of the packages.
+    `name` is of the numbers in JSON, `may_have` looks whether a record may have any, and `begin`
+    makes what verifies them; `what` they are, in words. A record without any needs no team, and
+    none of the packages.
     """
 
-    def __init__(self) -> None:
-        self._proofs: Proofs | None = None
+    def __init__(
+        self,
+        name: str,
+        what: str,
+        may_have: Callable[[Record], bool],
+        begin: Callable[[], "Proofs | SignedDecisions"],
+    ) -> None:
+        self._name, self._what = name, what
+        self._may_have, self._begin = may_have, begin
+        self._proofs: Proofs | SignedDecisions | None = None
         self._unverified, self._why = 0, ""
 
     def take(self, record: Record) -> None:
-        if not may_be_by_passkey(record):
+        if not self._may_have(record):
             return
         if self._proofs is None and not self._why:
-            self._begin()
+            try:
+                self._proofs = self._begin()
+            except CrabhookError as error:
+                self._why = str(error)
         if self._proofs is not None:
             self._proofs.take(record)
         else:
             self._unverified += 1
 
-    def _begin(self) -> None:
-        from crabhook.store import proofs
-        from crabhook.team.folder import Folder
-        from crabhook.team.passkeys import need_library
-        from crabhook.team.team_file import team_in
-
-        try:
-            need_library()
-            self._proofs = proofs.Proofs(team_in(Folder(config.team_folder())))
-        except CrabhookError as error:
-            self._why = str(error)
-
     def false(self) -> Sequence[RecordFinding]:
         return self._proofs.false if self._proofs else ()
 
     def values(self) -> dict[str, object]:
-        """Return what JSON tells, nothing where no passkey opened a call."""
+        """Return what JSON tells, nothing where nothing is signed."""
         if self._why:
-            return {"passkeys": {"unverified": self._unverified, "why": self._why}}
-        return {"passkeys": self._proofs.values} if self._proofs else {}
+            return {self._name: {"unverified": self._unverified, "why": self._why}}
+        return {self._name: self._proofs.values} if self._proofs else {}
 
     def told(self) -> Iterable[str]:
         if self._why:
-            return (f"Passkeys opened {self._unverified} calls, not verified here: {self._why}",)
+            return (f"{self._what.format(self._unverified)}, not verified here: {self._why}",)
         return self._proofs.told() if self._proofs else ()
+
+
+def _team_here() -> "Team":
+    from crabhook.team.folder import Folder
+    from crabhook.team.team_file import team_in
+
+    return team_in(Folder(config.team_folder()))
+
+
+def _proofs() -> "Proofs":
+    from crabhook.store.proofs import Proofs
+    from crabhook.team.passkeys import need_library
+
+    need_library()
+    return Proofs(_team_here())
+
+
+def _signed_decisions() -> "SignedDecisions":
+    from crabhook.store.signed_decisions import SignedDecisions
+
+    return SignedDecisions(_team_here())
+
+
+def _signatures() -> tuple[_ByTeam, ...]:
+    return (
+        _ByTeam("passkeys", "Passkeys opened {} calls", may_be_by_passkey, _proofs),
+        _ByTeam("signed", "People signed {} decisions", may_be_signed, _signed_decisions),
+    )
 
 
 def _replay(history: History, arguments: argparse.Namespace) -> int:

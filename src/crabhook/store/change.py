@@ -261,6 +261,7 @@ class Backlog:
 
     def _keep(self, entry: Entry) -> None:
         size = 400 + len(repr(entry.body)) + len(repr(entry.proof))
+        size += sum(len(each.statement) + len(each.client_data) + 400 for each in entry.signed)
         self._entries.append((entry, size))
         self._size += size
         while len(self._entries) > self._limits.entries or self._size > self._limits.size:

@@ -1,6 +1,7 @@
 """Entries made from the broker's facts; `at` is always wall time, seconds since 1970."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from crabhook.broker.call_outcomes import Followed
 from crabhook.broker.messages import (
@@ -174,7 +175,8 @@ def of_ballot(news: BallotNews, at: float, now: float) -> Entry:
             body["actor"] = actor_data(by)
         case Escalated(_, steps):
             body["to"] = [step.to for step in steps]
-    return _about(kind, card.event, at, first.id, card.number, verdict, body=body)
+    entry = _about(kind, card.event, at, first.id, card.number, verdict, body=body)
+    return replace(entry, signed=news.vote.signed) if isinstance(news, Voted) else entry
 
 
 def ended(  # noqa: PLR0913 - one end, of a card or of a request alone

@@ -83,6 +83,8 @@ class Proofs:
         proof = data.get("proof")
         if not isinstance(proof, Mapping):
             by_passkey = isinstance(who, Operator) and who.shown == ShownBy.PASSKEY
+            if data.get("signed"):  # the passkey signed the decision itself
+                return
             if record.kind in _OF_CARDS and by_passkey:
                 self._is_false(record, "it says that a passkey opened it, and has no signature")
             return
@@ -119,7 +121,7 @@ class Proofs:
             raise FalseProofError(f"its passkey is {member.name}'s")
         if passkey.revoked and str(record.at) > iso(passkey.revoked + _SOON):
             raise FalseProofError(f"its passkey on {passkey.name} was revoked before")
-        verify(assertion, sha256(signed).digest(), passkey, _PagesOf(passkey.rp))
+        verify(assertion, sha256(signed).digest(), passkey, PagesOf(passkey.rp))
         if (request := proof.get("request")) is None:
             self.digests += 1
         else:
@@ -141,11 +143,14 @@ def _compare(record: Record, request: bytes, digest: bytes) -> None:
         raise FalseProofError(f"it is to {act.gives}, and the record says {record.verdict}")
 
 
-class _PagesOf:
-    """The origins of all pages of a host: which of them this server had is not on record."""
+class PagesOf:
+    """The origins of all pages of a host: which of them this server had is not on record.
 
-    def __init__(self, host: str) -> None:
+    Of any host, where none is given: a passkey signs for pages of its own host alone.
+    """
+
+    def __init__(self, host: str = "") -> None:
         self._host = host
 
     def __contains__(self, origin: object) -> bool:
-        return isinstance(origin, str) and urlsplit(origin).hostname == self._host
+        return isinstance(origin, str) and self._host in ("", urlsplit(origin).hostname)

@@ -18,6 +18,7 @@ from crabhook.datatypes import frozen
 from crabhook.model.actor import ShownBy
 from crabhook.model.jsontext import Value
 from crabhook.model.proof import CallProof
+from crabhook.model.signing import DecisionSignature
 
 
 class RecordKind(StrEnum):
@@ -59,7 +60,8 @@ class Entry:
 
     `at` is wall time, seconds since 1970. `card` is a number or None. `verdict` is a decision's.
     `body` has the kind's own data. `proof` is what a passkey signed for it: a `Writer` puts it into
-    the body as it is, since a signature looks like a secret.
+    the body as it is, since a signature looks like a secret. `signed`: what people signed for
+    strict hooks, which goes the same way.
     """
 
     kind: RecordKind
@@ -76,6 +78,7 @@ class Entry:
     verdict: str = ""
     body: Mapping[str, Value] = field(default_factory=dict)
     proof: CallProof | None = None
+    signed: tuple[DecisionSignature, ...] = ()
 
 
 class Record(NamedTuple):
@@ -131,6 +134,12 @@ def may_be_by_passkey(record: Record) -> bool:
     return decided_so or _PROOF in body
 
 
+def may_be_signed(record: Record) -> bool:
+    """Whether a record may have signatures of its decision: a quick look at its text."""
+    return record.kind in (RecordKind.DECIDED, RecordKind.VOTED) and _SIGNED in str(record.body)
+
+
+_SIGNED = '"signed":['
 _PROOF, _BY_PASSKEY = '"proof":{', f'"shown":"{ShownBy.PASSKEY}"'
 
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from crabhook.model.errors import PayloadError
 from crabhook.model.jsontext import MAX_DEPTH, Value, compact, parse_object
 from crabhook.model.proof import CallProof
+from crabhook.store.ballots import signed_data
 from crabhook.store.change import Change, halted, happened, written
 from crabhook.store.entries import stops_stay
 from crabhook.store.interface import Batch, CorruptError, FullError, Journal, StoreError
@@ -183,6 +184,8 @@ def chained(
         if entry.proof is not None:
             whole = clean == entry.body and has_no_secret(entry.proof.request, redactor)
             body = _with(body, "proof", compact(proof_data(entry.proof, whole=whole)))
+        if entry.signed:
+            body = _with(body, "signed", compact(signed_data(entry.signed)))
         if kept:
             body = _with(body, "kept", compact(list(kept)))
         at, kind = iso(entry.at), str(entry.kind)

@@ -159,6 +159,11 @@ def signing_in(request: bytes) -> str:
     return raw.hex()
 
 
+def signature_of(key: Key, data: bytes) -> bytes:
+    """Return a key's signature of some bytes: ECDSA over their SHA-256, in DER."""
+    return key.sign(data, ec.ECDSA(SHA256()))
+
+
 @frozen(slots=False)
 class Authority:
     """The team's certificate authority with its key; `certificate` is PEM, `name` the team's."""
@@ -203,7 +208,7 @@ class Authority:
 
     def sign(self, data: bytes) -> bytes:
         """Return the authority's signature of some bytes."""
-        return self.key.sign(data, ec.ECDSA(SHA256()))
+        return signature_of(self.key, data)
 
     def _issue(  # noqa: PLR0913 - what two kinds of certificate differ in
         self,

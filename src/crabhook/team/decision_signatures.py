@@ -29,6 +29,10 @@ class FalseSignatureError(CrabhookError):
     """A signature of a decision that does not count; says why."""
 
 
+class UnknownSignerError(FalseSignatureError):
+    """The team has nobody of that id: who signed has left it."""
+
+
 def check_signature(
     signature: DecisionSignature, team: Team, now: float, origins: Container[str]
 ) -> None:
@@ -38,7 +42,7 @@ def check_signature(
     """
     member = next((each for each in team.members if each.id == signature.operator), None)
     if member is None:
-        raise FalseSignatureError("who signed is not in the team")
+        raise UnknownSignerError("who signed is not in the team")
     if not member.role.includes(Role.DECIDER):
         raise FalseSignatureError(f"{member.name} is a {member.role}, who decides nothing")
     try:

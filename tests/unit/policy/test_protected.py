@@ -146,6 +146,7 @@ WORDS = (
         "bash -c 'yes | crabhook allow 1'",
         "echo secret | crabhook answer 1 1=2",
         "ssh-keygen -Y sign -n presence@crabhook -f ~/k.pub",
+        "ssh-keygen -Y sign -n decision@crabhook -f ~/k.pub",
         "echo /tmp/mine > ~/.config/crabhook/desks/ab12/ssh-key",
         "cat ~/.config/crabhook/desks/ab12/closing.key",
         "cat ~/.local/state/crabhook/team/authority.key",

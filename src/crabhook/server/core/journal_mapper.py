@@ -216,7 +216,8 @@ class JournalMapper:
             card=card.number,
             ballot=card.ballot,
         )
-        entry = replace(entry, proof=proof)
+        signed = tuple(each for leg in legs if leg in replies for each in replies[leg].reply.signed)
+        entry = replace(entry, proof=proof, signed=signed)
         answered = [leg for leg in card.requests if leg.id in replies]
         for leg in answered:
             if replies[leg.id].confirm:
