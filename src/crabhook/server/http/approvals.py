@@ -185,6 +185,7 @@ class Approvals:
         self._all: dict[str, Approval] = {}
         self._by_key: dict[tuple[str, str], Approval] = {}
         self._ended: dict[str, int] = {}  # bytes of each, in the order of the ends
+        self._size = 0  # bytes of all these
         self._take_up()
 
     def __repr__(self) -> str:
@@ -391,12 +392,14 @@ class Approvals:
 
     def _forget_old(self, approval: Approval) -> None:
         """Count an ended approval, and forget the oldest of them beyond the bounds."""
-        self._ended.setdefault(approval.id, len(compact(dict(approval.request))))
-        while len(self._ended) > ENDED_KEPT or sum(self._ended.values()) > ENDED_SIZE:
+        if approval.id not in self._ended:
+            self._ended[approval.id] = size = len(compact(dict(approval.request)))
+            self._size += size
+        while len(self._ended) > ENDED_KEPT or self._size > ENDED_SIZE:
             self._unlist(self._all[next(iter(self._ended))])
 
     def _unlist(self, approval: Approval) -> None:
-        self._ended.pop(approval.id, None)
+        self._size -= self._ended.pop(approval.id, 0)
         self._all.pop(approval.id, None)
         self._by_key.pop(approval.key, None)
 

@@ -79,9 +79,14 @@ class Client:
 
 
 @asynccontextmanager
-async def standing(metrics: Page | None = None, wait: float = 60.0) -> AsyncIterator[Standing]:
-    """Open an HTTP door on a port of the system's choice; whatever waits is let go at the end."""
-    runner = bare_runner()
+async def standing(
+    metrics: Page | None = None, wait: float = 60.0, **parts: Any
+) -> AsyncIterator[Standing]:
+    """Open an HTTP door on a port of the system's choice; whatever waits is let go at the end.
+
+    `parts` are of the runner behind it, as `bare_runner` takes them.
+    """
+    runner = bare_runner(**parts)
     intake = AnonymousIntake(runner, wait=wait, named=NAMED)
     clients: list[Client] = []
     try:

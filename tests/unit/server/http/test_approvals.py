@@ -9,14 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from crabhook.broker.pending import Limits
 from crabhook.model.card import State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.server.http import approvals
+from crabhook.store.interface import FullError
+from crabhook.store.opening import open_writer
+from crabhook.store.recorder import Recorder
 from tests.support.seat import decide
 from tests.unit.server.http.standing import Client, Standing, standing, until
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+    from pathlib import Path
 
 REFUND = {
     "tool": "issue_refund",
@@ -162,6 +167,7 @@ async def test_a_poll_hears_of_the_decision_at_once() -> None:
         assert json.loads((await client.answer())[1])["status"] == "approved"
 
 
+@pytest.mark.slow
 async def test_a_poll_ends_by_itself_and_leaves_the_card() -> None:
     async with agent() as own:
         _, asked = await own.create()
@@ -186,6 +192,7 @@ async def test_a_cancel_withdraws_the_card_and_no_later_decision_counts() -> Non
         assert (status, refused["error"]["code"]) == (409, "already_terminal")
 
 
+@pytest.mark.slow
 async def test_no_decision_and_no_opinion_are_never_an_approval() -> None:
     async with agent() as own:
         _, asked = await own.create(timeout="1s")
@@ -239,6 +246,65 @@ async def test_an_agent_that_ran_what_was_not_allowed_is_told_of_in_red_once(
         assert len(red) == 1
 
 
+async def test_more_than_may_wait_is_turned_away_until_there_is_room() -> None:
+    async with agent(bounds=Limits(requests=1)) as own:
+        _, first = await own.create("first")
+        status, refused = await own.create("second")
+        assert (status, refused["error"]["code"]) == (429, "too_many")
+        assert (await own.create("first"))[0] == 200
+        await own.ask(f"DELETE {AT}/{first['id']}")
+        assert (await own.create("second"))[0] == 201
+
+
+async def test_a_server_that_makes_room_or_closes_gives_no_yes() -> None:
+    async with agent() as own:
+        at = f"{AT}/{await own.decided(Verdict.ALLOW)}"
+        _, waits = await own.create("waits")
+        client = await own.http.connect()
+        own.send(client, f"GET {AT}/{waits['id']}?wait=25s", None, {})
+        await own.ask(f"GET {at}")
+        own.http.runner.hand_over()
+        assert (await client.answer())[0] == 503
+        for line in (f"GET {at}", f"POST {at}/consume", f"DELETE {AT}/{waits['id']}"):
+            status, refused = await own.ask(line, key="c")
+            assert (status, refused["error"]["type"]) == (503, "unavailable")
+        assert (await own.create("more"))[0] == 503
+    async with agent() as own:
+        _, waits = await own.create("waits")
+        own.http.runner.close()
+        assert (await own.ask(f"GET {AT}/{waits['id']}"))[1]["status"] == "cancelled"
+        assert (await own.create("more"))[0] == 503
+
+
+async def test_no_yes_is_consumed_that_is_not_on_record(tmp_path: Path) -> None:
+    recorder = Recorder(lambda: open_writer(tmp_path))
+    async with agent(recorder=recorder) as own:
+        at = f"{AT}/{await own.decided(Verdict.ALLOW)}"
+        recorder.error = FullError("the disk is full")
+        status, refused = await own.ask(f"POST {at}/consume", key="c")
+        assert (status, refused["error"]["type"]) == (503, "unavailable")
+        recorder.error = None
+        status, refused = await own.ask(f"POST {at}/consume", key="another")
+        assert (status, refused["error"]["code"]) == (409, "already_consumed")
+        assert (await own.ask(f"POST {at}/consume", key="c"))[0] == 200
+    recorder.close()
+
+
+async def test_ended_requests_are_kept_within_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(approvals, "ENDED_KEPT", 2)
+    async with agent() as own:
+        ids = []
+        for key in ("a", "b", "c"):
+            ids.append((await own.create(key))[1]["id"])
+            own.answer(Decision(Verdict.ALLOW))
+        seen = [(await own.ask(f"GET {AT}/{request_id}"))[0] for request_id in ids]
+        assert seen == [404, 200, 200]
+        monkeypatch.setattr(approvals, "ENDED_SIZE", 1)
+        await own.create("d")
+        own.answer(Decision(Verdict.ALLOW))
+        assert (await own.ask(f"GET {AT}/{ids[2]}"))[0] == 404
+
+
 MALFORMED: dict[str, Any] = {
     "a tool without a name": {"tool": ""},
     "a tool that is a number": {"tool": 1},
@@ -252,6 +318,7 @@ MALFORMED: dict[str, Any] = {
 }
 
 
+@pytest.mark.slow
 async def test_what_is_malformed_is_refused_in_the_protocols_own_form() -> None:
     async with agent() as own:
         for name, change in MALFORMED.items():
