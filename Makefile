@@ -1,7 +1,8 @@
 # Everything runs in .venv, made at the first call; the agents' programs that
 # the end-to-end tests drive are installed by tests/agents/install, the libraries
-# of the client in Node by tests/interop/node/install, what drives a browser by tests/browser/install,
-# agent frameworks, which only test-all runs, by tests/interop/frameworks/install.
+# of the client in Node by tests/interop/node/install, the identity provider by tests/provider/install,
+# what drives a browser by tests/browser/install, agent frameworks, which only test-all runs, by
+# tests/interop/frameworks/install.
 PYTHON ?= python3
 VENV := .venv
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
@@ -114,13 +115,14 @@ soundness: $(VENV)/developed agents ## print what an attack once found, and run 
 agents:
 	@sh tests/agents/install
 	@sh tests/interop/node/install
+	@sh tests/provider/install
 	@sh tests/browser/install
 
 frameworks:
 	@sh tests/interop/frameworks/install
 
 clean: ## remove what make has made
-	rm -rf $(VENV) tests/agents/node_modules tests/browser/node_modules tests/interop/node/node_modules tests/interop/frameworks/.venv
+	rm -rf $(VENV) tests/agents/node_modules tests/browser/node_modules tests/interop/node/node_modules tests/provider/node_modules tests/interop/frameworks/.venv
 
 # A new pip first: the one that comes with older Pythons knows no groups.
 $(VENV)/bin/python:

@@ -23,6 +23,7 @@ from crabhook.safe_open import read_own
 
 if TYPE_CHECKING:
     from crabhook.export.wish import ExportWish
+    from crabhook.team.identity import OidcPolicy
 
 LARGEST = 1 << 20  # bytes of a settings file
 
@@ -167,6 +168,35 @@ _receiver = _must_be(
 )
 
 
+def _issuer(value: object) -> str:
+    from crabhook.team.identity import fault_of_issuer  # few have one
+
+    text: str = _text(value)
+    if fault := fault_of_issuer(text):
+        raise ValueError(fault)
+    return text
+
+
+def _leads(what: str, fits: Callable[[object], object]) -> Reader:
+    """Return a reader of a table that leads from texts to what fits, as pairs."""
+    read = _must_be(
+        what, lambda value: isinstance(value, dict) and value and all(map(fits, value.values()))
+    )
+    return lambda value: tuple(read(value).items())
+
+
+ROLES = ("viewer", "decider", "admin")
+_roles = _leads(
+    'a table of roles, as in { engineers = "decider", leads = "admin" }', lambda role: role in ROLES
+)
+_groups = _leads(
+    'a table of the team\'s groups, as in { engineers = "shop" }',
+    lambda name: isinstance(name, str) and name,
+)
+_minute = _number(int, 9, 86_401, "a whole number of seconds, 10 to 86400")
+_bound = _number(int, 59, 2_592_001, "a whole number of seconds, 60 to 2592000")
+
+
 def _in(table: str, read: Reader, default: T, key: str = "") -> T:
     """Declare a setting: its table, reader, default, and its key if that is not its name."""
     return field(default=default, metadata={"table": table, "read": read, "key": key})
@@ -233,6 +263,14 @@ class Settings:
     export_cert: Path | None = _in("export", _path, None, key="cert")
     export_key: Path | None = _in("export", _path, None, key="key")
     export_headers: Path | None = _in("export", _path, None, key="headers")
+    oidc_issuer: str | None = _in("oidc", _issuer, None, key="issuer")
+    oidc_client: str | None = _in("oidc", _text, None, key="client")
+    oidc_audience: str | None = _in("oidc", _text, None, key="audience")
+    oidc_claim: str = _in("oidc", _text, "groups", key="claim")
+    oidc_roles: tuple[tuple[str, str], ...] = _in("oidc", _roles, (), key="roles")
+    oidc_groups: tuple[tuple[str, str], ...] = _in("oidc", _groups, (), key="groups")
+    oidc_every: int = _in("oidc", _minute, 300, key="every")
+    oidc_bound: int = _in("oidc", _bound, 86_400, key="bound")
     same_file: str = _in("guard", _one_of("off", "warn", "ask"), "off")
 
     @property
@@ -249,6 +287,24 @@ class Settings:
 
         files = self.export_ca, self.export_cert, self.export_key, self.export_headers
         return ExportWish(self.export_to, self.export_format, *files)
+
+    @property
+    def oidc(self) -> "OidcPolicy | None":
+        """Which identity provider a team may ask, None for none.
+
+        It counts once it is in the team's signed file. Raises SettingsError for half of it.
+        """
+        if self.oidc_issuer is None:
+            return None
+        from crabhook.model.actor import Role  # few have one
+        from crabhook.team.identity import OidcPolicy  # likewise
+
+        if self.oidc_client is None or not self.oidc_roles:
+            raise SettingsError("[oidc] needs issuer, client and roles")
+        issuer, client = self.oidc_issuer, self.oidc_client
+        roles = tuple((value, Role(role)) for value, role in self.oidc_roles)
+        about = issuer, client, self.oidc_audience or client, self.oidc_claim
+        return OidcPolicy(*about, roles, self.oidc_groups, self.oidc_every, self.oidc_bound)
 
     @property
     def decides_in_trouble(self) -> bool:

@@ -179,13 +179,16 @@ async def watched(team: "TeamReader | None", runner: Runner, faults: Faults) -> 
     if team is None:
         yield
         return
+    from crabhook.team.looking import LooksAgain  # most have no team
+
     team.warn = runner.warn
-    looking: list[Coroutine[object, object, object]] = [team.keep()]
+    again = LooksAgain(team.folder, team.current)
+    looking: list[Coroutine[object, object, object]] = [team.keep(), again.keep()]
     if team.shared and runner.elsewhere:
         from crabhook.server.core.documents import follow  # few share a record
 
         looking.append(follow(team))
-    with faults.reporting(lambda: team.trouble):
+    with faults.reporting(lambda: team.trouble), faults.reporting(lambda: again.trouble):
         async with beside(*looking):
             yield
 

@@ -439,9 +439,12 @@ class Server:
         def signed() -> str:
             return "" if team is None or team.shared else team.digest
 
+        def taken_away() -> str:
+            return "" if team is None else team.taken_away
+
         if (changes := self._policy) is not None:
             with self._faults.reporting(lambda: changes.trouble):
-                await changes.keep(signed, runner.warn)
+                await changes.keep(signed, taken_away, runner.warn)
 
     async def _exported(self, runner: Runner) -> None:
         """Export the record, where the settings say so, until cancelled."""

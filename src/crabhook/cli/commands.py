@@ -283,8 +283,10 @@ def words_of(parser: argparse.ArgumentParser) -> Iterator[str]:
 
 
 EXTRA, WEB = "serve", "serve,web"
-"""The names of the extras in pyproject.toml: of all but passkeys, and with these."""
-_FIDO2 = "fido2"
+"""The names of the extras in pyproject.toml: of the operator's side, and with passkeys too."""
+_FIDO2, _PYJWT = "fido2", "jwt"
+_OWN_EXTRAS = {_FIDO2: ("--web", WEB), _PYJWT: ("--oidc", "serve,oidc")}
+"""What alone needs a package that `serve` does not bring: the option, and the extras."""
 
 
 def need_passkeys() -> None:
@@ -300,10 +302,11 @@ def explained(command: str, error: ModuleNotFoundError) -> str | None:
     package = (error.name or "").partition(".")[0]
     if package in ("", "crabhook"):
         return None
-    if package == _FIDO2:
+    if package in _OWN_EXTRAS:
+        option, extra = _OWN_EXTRAS[package]
         return (
-            f"crabhook {command} --web needs {package}, which is not installed.\n"
-            f"Install it: {_installer(WEB)}\n"
+            f"crabhook {command} {option} needs {package}, which is not installed.\n"
+            f"Install it: {_installer(extra)}\n"
         )
     return (
         f"crabhook {command} needs {package}, which is not installed: here is the hook alone.\n"

@@ -9,6 +9,7 @@ from typing import TypeVar
 from crabhook.model.actor import Role
 from crabhook.model.ballot import EVERYBODY
 from crabhook.model.errors import CrabhookError
+from crabhook.team.identity import OidcPolicy
 from crabhook.team.membership import (
     KINDS,
     Attempt,
@@ -64,6 +65,48 @@ def with_device(team: Team, member: Member, device: Device) -> Team:
     member = _in_team(team, member)
     named = replace(device, name=_free_name(member, device.name))
     return _with(team, replace(member, devices=(*member.devices, named)))
+
+
+def with_identity(
+    team: Team, member: Member, device: Device, groups: tuple[str, ...], ended: int = 0
+) -> Team:
+    """Add a device to a person who has signed in; raises ChangeError for another person's account.
+
+    The groups are filled too. `ended`: when the provider ended what they had; that does not come
+    back with the new device.
+    """
+    identity = member.identity
+    for other in team.members:
+        if identity and other.identity and other.identity.is_same(identity):
+            if other.id != member.id:
+                raise ChangeError(f"that account is {other.name} in the team already")
+        elif other.id == member.id and other.identity:
+            raise ChangeError(f"{other.name} joined as {other.identity}: revoke the person first")
+    there = _in_team(team, member)
+    if ended:
+        there = with_revoked(there, ended, lambda owned: not owned.revoked)
+    team = with_device(_with(team, replace(there, identity=identity)), member, device)
+    for group in groups:
+        team = _with_one_more(team, group, member.id)
+    return team
+
+
+def _with_one_more(team: Team, name: str, person: str) -> Team:
+    """Put a person, by id, into a group, which begins with its first."""
+    _check(name)
+    before = next((group.members for group in team.groups if group.name == name), ())
+    others = tuple(group for group in team.groups if group.name != name)
+    members = tuple(dict.fromkeys((*before, person)))
+    return replace(team, groups=(*others, TeamGroup(name, members)))
+
+
+def with_policy(team: Team, policy: OidcPolicy | None) -> Team:
+    """Have the team ask this identity provider, or none; raises ChangeError for no change."""
+    if team.oidc == policy:
+        raise ChangeError("the team's file has these settings already")
+    for _, group in policy.groups if policy else ():
+        _check(group)
+    return replace(team, oidc=policy)
 
 
 def with_passkey(team: Team, member: Member, passkey: Passkey) -> Team:
@@ -151,18 +194,17 @@ def without_operator(team: Team, name: str, device: str | None, at: int) -> Team
         stay = tuple(member for member in team.members if not _is(member, name))
         return _without_strangers(replace(team, members=stay))
 
+    return _with_member(team, name, lambda member: with_revoked(member, at, goes))
+
+
+def with_revoked(member: Member, at: int, goes: Callable[[Device | Passkey], bool]) -> Member:
+    """Return a person whose devices and passkeys that go were revoked then."""
+
     def left(candidate: Owned) -> Owned:
         return replace(candidate, revoked=at) if goes(candidate) else candidate
 
-    return _with_member(
-        team,
-        name,
-        lambda member: replace(
-            member,
-            devices=tuple(map(left, member.devices)),
-            passkeys=tuple(map(left, member.passkeys)),
-        ),
-    )
+    devices, passkeys = map(left, member.devices), map(left, member.passkeys)
+    return replace(member, devices=tuple(devices), passkeys=tuple(passkeys))
 
 
 def _without_strangers(team: Team) -> Team:
@@ -275,6 +317,17 @@ def refusals(before: Team, after: Team) -> Iterator[str]:
             yield f"somebody was not let into the team: {attempt.what}"
 
 
+def doubts(before: Team, after: Team) -> Iterator[str]:
+    """Say whom the identity provider does not confirm any more, and who counts less by its word."""
+    earlier = {member.id: member for member in before.members}
+    for member in after.members:
+        old = earlier.get(member.id, member)
+        if member.doubt and member.doubt != old.doubt:
+            yield member.doubt.why
+        if member.identity and member.role is not old.role:
+            yield f"{member.name} is {member.role} now, by {member.identity.issuer}"
+
+
 def news(before: Team, after: Team) -> Iterator[str]:
     """Say what has changed from one version to a later, a line each, for feed and record."""
     devices_before = {device.id: device for member in before.members for device in member.devices}
@@ -291,6 +344,7 @@ def news(before: Team, after: Team) -> Iterator[str]:
     yield from (f"{member.name} was revoked" for member in before.members if member.id not in left)
     yield from _news_of_machines(before, after)
     yield from _news_of_groups(before, after)
+    yield from _news_of_identities(before, after)
     if before.names != after.names:
         yield f"a server of the team is now known as {', '.join(after.names)}"
 
@@ -320,6 +374,19 @@ def _news_of_groups(before: Team, after: Team) -> Iterator[str]:
             names = ", ".join(_name_of(after, person) for person in group.members)
             yield f"the group @{group.name} is {names} from now on"
     yield from (f"the group @{name} has ended" for name in earlier)
+
+
+def _news_of_identities(before: Team, after: Team) -> Iterator[str]:
+    earlier = {member.id: member for member in before.members}
+    for member in after.members:
+        old = earlier.get(member.id)
+        if member.identity and (old is None or old.identity is None):
+            yield f"{member.name} is {member.identity}"
+        if old and old.doubt and member.doubt is None:
+            yield f"{member.name} is confirmed again"
+    if before.oidc != after.oidc:
+        asks = after.oidc.issuer if after.oidc else "no identity provider"
+        yield f"the team asks {asks} from now on, by other settings than before"
 
 
 def _came(member: Member, device: str) -> str:

@@ -20,6 +20,7 @@ def electorate_of(team: Team | TeamRefusal | None, event: Event, now: float) -> 
         Voter(member.id, member.name, team.groups_of(member.id), member.id == owner)
         for member in team.members
         if member.role.includes(Role.DECIDER)
+        and member.doubt is None
         and member.scope.takes_in(target)
         and any(not owned.revoked and now < owned.until for owned in member.owned)
     )

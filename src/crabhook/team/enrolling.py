@@ -38,7 +38,8 @@ class Inviting:
 
     `check` raises CrabhookError for a key that cannot be used. `compare` asks a person if the
     device shows these words. `grant` changes the team, once, and returns what the other end gets.
-    `tell` hears of refused attempts.
+    `tell` hears of refused attempts. `sign_in` begins a sign-in at the team's identity provider,
+    where there is one: it returns the page and the code.
     """
 
     joins: Joins
@@ -46,6 +47,7 @@ class Inviting:
     compare: Callable[[str, Joining], Awaitable[bool]]
     grant: Callable[[Joining], Joined]
     tell: Callable[[str], object]
+    sign_in: Callable[[], Awaitable[tuple[str, str]]] | None = None
 
 
 class InvitingError(CrabhookError):
@@ -74,11 +76,18 @@ class JoinPort(EnrolServiceServicer):
         if refusal := self._taken(request):
             await context.abort(*refusal)
         assert self._joining is not None  # noqa: S101 - it was taken a line ago
+        page, code = "", ""
+        if self._inviting.sign_in is not None:
+            try:
+                page, code = await self._inviting.sign_in()
+            except CrabhookError as error:
+                self._end(f"{error}; nobody joined")
+                await context.abort(_Code.FAILED_PRECONDITION, f"the other end said: {error}")
         fields = self._joining.fields
         compare = self._inviting.compare(six_words(self._pin, self._nonce, *fields), self._joining)
         self._compared = asyncio.ensure_future(compare)
         self._compared.add_done_callback(self._not_the_same)
-        return pb.BeginJoinResponse(nonce=self._nonce)
+        return pb.BeginJoinResponse(nonce=self._nonce, sign_in_page=page, sign_in_code=code)
 
     def _taken(self, request: pb.BeginJoinRequest) -> tuple[grpc.StatusCode, str] | None:
         """Return why this client may not use the invitation, or mark it used, in one step.
@@ -143,9 +152,13 @@ class JoinPort(EnrolServiceServicer):
 
     def _not_the_same(self, compared: "asyncio.Task[bool]") -> None:
         """End the invitation even if nobody waits for the words."""
-        if compared.cancelled() or (compared.exception() is None and compared.result()):
+        if compared.cancelled():
             return
-        self._end(NOT_THE_SAME)
+        error = compared.exception()
+        if isinstance(error, CrabhookError):
+            self._end(f"{error}; nobody joined")
+        elif error is not None or not compared.result():
+            self._end(NOT_THE_SAME)
 
     def _end(self, why: str) -> None:
         if not self.over.done():

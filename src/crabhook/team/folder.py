@@ -34,6 +34,7 @@ class Folder:
         self.newest = path / "newest"  # the highest version of the team that a server has seen
         self.web_invitation = path / "web-invitation"  # for a passkey, by `team invite --web`
         self.web_offer = path / "web-offer"  # the passkey that came by it, by the server
+        self.looks = path / "looks"  # what the identity provider said last, and refresh tokens
 
     @property
     def shared(self) -> Mapping[str, Path]:

@@ -168,10 +168,21 @@ def new_token() -> tuple[str, bytes]:
     return token, hashlib.sha256(token.encode()).digest()
 
 
+def no_sign_in(_page: str, _code: str) -> None:
+    """Show nothing of a sign-in: a machine is nobody who could."""
+
+
 def join(
-    invitation: Invitation, who: Joining, show: Callable[[str], None], *, within: float = VALID
+    invitation: Invitation,
+    who: Joining,
+    show: Callable[[str], None],
+    sign_in: Callable[[str, str], None] = no_sign_in,
+    *,
+    within: float = VALID,
 ) -> Joined:
     """Join; `show` gets the six words, while the other end compares them.
+
+    `sign_in` gets the page and the code where the team asks its identity provider.
 
     Raises JoinError, and then changes nothing here.
     """
@@ -181,7 +192,9 @@ def join(
         shown = proof(secret, *who.fields)
         begin = write_message(who.joins, who.key, who.closing_key, who.name.encode(), shown)
         call = HookCall(_headers(invitation, "BeginJoin"), begin)
-        (nonce,) = _answer(line, call, monotonic() + ANSWER_WITHIN, 1)
+        nonce, page, code = _answer(line, call, monotonic() + ANSWER_WITHIN, 3)
+        if page:
+            sign_in(page.decode("utf-8", "replace"), code.decode("utf-8", "replace"))
         show(six_words(invitation.pin, nonce, *who.fields))
         call.again(_headers(invitation, "FinishJoin"), write_message(proof(secret, nonce)))
         answer = _answer(line, call, until, 7)

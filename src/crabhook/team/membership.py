@@ -18,6 +18,7 @@ from typing import TypeAlias
 
 from crabhook.datatypes import frozen
 from crabhook.model.actor import Role
+from crabhook.team.identity import Doubt, Identity, OidcPolicy
 
 
 class Permission(StrEnum):
@@ -190,7 +191,11 @@ class Passkey:
 
 @frozen
 class Member:
-    """A person in the team."""
+    """A person in the team.
+
+    `identity`: who they proved to be when they joined, if the team asks its identity provider.
+    `doubt` is of the moment, and in no file.
+    """
 
     id: str
     name: str
@@ -199,6 +204,8 @@ class Member:
     devices: tuple[Device, ...] = ()
     keys: tuple[SshKey, ...] = ()
     passkeys: tuple[Passkey, ...] = ()
+    identity: Identity | None = None
+    doubt: Doubt | None = None
 
     @property
     def owned(self) -> tuple[Device | Passkey, ...]:
@@ -241,7 +248,7 @@ class Principal:
     """Who calls: a person, by which device, and whether by its closing key.
 
     A passkey is a device too. `signed`: the closing key opens for this one call, since an SSH key
-    or a passkey of the person's signed it.
+    or a passkey of the person's signed it. `doubt`: why no key of the person's opens now.
     """
 
     operator: str
@@ -252,6 +259,7 @@ class Principal:
     scope: Scope = Scope()
     closing: bool = False
     signed: bool = False
+    doubt: str = ""
 
 
 @frozen
@@ -286,7 +294,8 @@ class Team:
     `id` is the fingerprint of its certificate authority. `names`: the names and addresses in the
     server's certificate; invitations use the first. `attempts`: the last refused attempts, for the
     server's record. `groups`: whom rules name together. `owner`: the person, by id, whose agents
-    run on the server's own machine; empty if nobody said.
+    run on the server's own machine; empty if nobody said. `oidc`: which identity provider says who
+    a person is, if any does.
     """
 
     id: str
@@ -298,6 +307,7 @@ class Team:
     attempts: tuple[Attempt, ...] = ()
     groups: tuple[TeamGroup, ...] = ()
     owner: str = ""
+    oidc: OidcPolicy | None = None
 
     def groups_of(self, person: str) -> tuple[str, ...]:
         """Return the groups of a person, by id, as rules write them."""
@@ -359,6 +369,8 @@ class Team:
         if not role.includes(needed):
             who = f"{principal.name} is {_a(role)}"
             return TeamRefusal(f"only {_a(needed)} can {permission}, and {who}")
+        if principal.doubt and permission not in CLOSING:
+            return TeamRefusal(principal.doubt)
         if principal.closing and permission not in CLOSING:
             return ClosedKey(
                 f"this key of {principal.name}'s may look and close, as by deny, hold and stop. "
@@ -386,6 +398,8 @@ def _a(role: Role) -> str:
 
 
 def _principal(member: Member, device: Device, now: float, *, closing: bool) -> Identified:
+    if member.doubt and member.doubt.out:
+        return TeamRefusal(member.doubt.why)
     if device.revoked:
         return TeamRefusal(f"{device.name} of {member.name} was revoked on {_day(device.revoked)}")
     if now >= device.until:
@@ -396,20 +410,24 @@ def _principal(member: Member, device: Device, now: float, *, closing: bool) -> 
         return TeamRefusal(
             f"the certificate of {device.name} begins on {_day(device.since)}: is a clock wrong?"
         )
-    return Principal(
-        member.id, member.name, member.role, device.id, device.name, member.scope, closing
-    )
+    return _caller(member, device, closing=closing)
 
 
 def _by_passkey(member: Member, passkey: Passkey, now: float) -> Identified:
+    if member.doubt and member.doubt.out:
+        return TeamRefusal(member.doubt.why)
     whose = f"the passkey of {member.name} on {passkey.name}"
     if passkey.revoked:
         return TeamRefusal(f"{whose} was revoked on {_day(passkey.revoked)}")
     if now >= passkey.until:
         return TeamRefusal(f"{whose} ended on {_day(passkey.until)}: ask for an invitation")
-    return Principal(
-        member.id, member.name, member.role, passkey.id, passkey.name, member.scope, closing=True
-    )
+    return _caller(member, passkey, closing=True)
+
+
+def _caller(member: Member, owned: Device | Passkey, *, closing: bool) -> Principal:
+    doubt = member.doubt.why if member.doubt else ""
+    who = member.id, member.name, member.role, owned.id, owned.name, member.scope
+    return Principal(*who, closing, doubt=doubt)
 
 
 def _day(seconds: int) -> str:

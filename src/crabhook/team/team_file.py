@@ -15,21 +15,26 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
+from math import inf
 from pathlib import Path
+from time import time
 from typing import Any, TypeAlias
 
 from crabhook.model.actor import Role
 from crabhook.safe_open import read_own, write_own
 from crabhook.team import certificates, membership
-from crabhook.team.edit_team import news, refusals
+from crabhook.team.edit_team import doubts, news, refusals
 from crabhook.team.folder import Folder, TeamError, private, raising_team_error
+from crabhook.team.identity import Identity, OidcPolicy
+from crabhook.team.looks import Looks, confirmed, looks_in
 
-FORMAT = 1
+FORMAT, BY_PROVIDER = 1, 2
+"""The formats of the file. A crabhook that asks no identity provider shall not read the second."""
+
 LOOK_EVERY = 1.0  # seconds between looks without a request
 Seal: TypeAlias = Callable[[certificates.Key], bytes]
 _LARGEST = 4 << 20  # bytes: ten thousand members
 _KIND = re.compile(rb"crabhook-team-v([0-9]{1,4}) ([A-Za-z0-9+/=]{1,200})\n")
-_SIGNED_FOR = b"crabhook-team-v1\0"
 
 
 def found_team(
@@ -128,9 +133,27 @@ def _locked(folder: Path, *, wait: bool = True) -> Iterator[None]:
 
 def written(team: membership.Team, authority: certificates.Authority) -> bytes:
     """Return the file of a team, signed."""
-    body = json.dumps(asdict(team), indent=1, sort_keys=True, ensure_ascii=True).encode()
-    signature = base64.b64encode(authority.sign(_SIGNED_FOR + body)).decode()
-    return f"crabhook-team-v{FORMAT} {signature}\n".encode() + body
+    body = json.dumps(_plain(team), indent=1, sort_keys=True, ensure_ascii=True).encode()
+    asks = team.oidc or any(member.identity for member in team.members)
+    form = BY_PROVIDER if asks else FORMAT
+    signature = base64.b64encode(authority.sign(_signed(form, body))).decode()
+    return f"crabhook-team-v{form} {signature}\n".encode() + body
+
+
+def _signed(form: int, body: bytes) -> bytes:
+    return f"crabhook-team-v{form}\0".encode() + body
+
+
+def _plain(team: membership.Team) -> dict[str, Any]:
+    """Return a team as its file has it: without what is of the moment, and what nobody uses."""
+    plain = asdict(team)
+    if plain["oidc"] is None:
+        del plain["oidc"]
+    for member in plain["members"]:
+        del member["doubt"]
+        if member["identity"] is None:
+            del member["identity"]
+    return plain
 
 
 def read_team(content: bytes, authority: bytes) -> membership.Team:
@@ -138,14 +161,14 @@ def read_team(content: bytes, authority: bytes) -> membership.Team:
     kind = _KIND.match(content)
     if kind is None:
         raise TeamError("the team file is not what crabhook writes")
-    if int(kind[1]) > FORMAT:
+    if int(kind[1]) not in (FORMAT, BY_PROVIDER):
         raise TeamError("the team file was written by a newer crabhook: update crabhook here")
     body = content[kind.end() :]
     try:
         signature = base64.b64decode(kind[2], validate=True)
     except binascii.Error:
         signature = b""
-    if not certificates.signed_by(authority, signature, _SIGNED_FOR + body):
+    if not certificates.signed_by(authority, signature, _signed(int(kind[1]), body)):
         raise TeamError("the team file was changed by somebody without the team's passphrase")
     try:
         team = _team(json.loads(body))
@@ -173,7 +196,18 @@ def _team(team: Mapping[str, Any]) -> membership.Team:
             for group in team.get("groups", ())
         ),
         str(team.get("owner", "")),
+        _policy(team["oidc"]) if team.get("oidc") else None,
     )
+
+
+def _policy(values: Mapping[str, Any]) -> OidcPolicy:
+    issuer, client, audience, claim = (
+        str(values[key]) for key in ("issuer", "client", "audience", "claim")
+    )
+    roles = tuple((str(value), Role(role)) for value, role in values["roles"])
+    groups = tuple((str(value), str(group)) for value, group in values["groups"])
+    times = int(values["every"]), int(values["bound"])
+    return OidcPolicy(issuer, client, audience, claim, roles, groups, *times)
 
 
 def _member(member: Mapping[str, Any]) -> membership.Member:
@@ -185,9 +219,17 @@ def _member(member: Mapping[str, Any]) -> membership.Member:
     devices = tuple(membership.Device(**device) for device in member["devices"])
     keys = tuple(membership.SshKey(**key) for key in member.get("keys", ()))
     passkeys = tuple(membership.Passkey(**passkey) for passkey in member.get("passkeys", ()))
-    return membership.Member(
-        str(member["id"]), str(member["name"]), Role(member["role"]), scope, devices, keys, passkeys
-    )
+    identity = Identity(**member["identity"]) if member.get("identity") else None
+    who = str(member["id"]), str(member["name"]), Role(member["role"])
+    return membership.Member(*who, scope, devices, keys, passkeys, identity)
+
+
+def _stamp(path: Path) -> "_Stamp":
+    try:
+        status = os.stat(path, follow_symlinks=False)  # noqa: PTH116 - no link
+    except OSError as error:
+        return f"{path} cannot be read: {error.strerror}"
+    return status.st_ino, status.st_mtime_ns, status.st_ctime_ns
 
 
 def team_in(folder: Folder) -> membership.Team:
@@ -197,11 +239,16 @@ def team_in(folder: Folder) -> membership.Team:
     return read_team(private(folder.team, _LARGEST), private(folder.authority))
 
 
+_Stamp: TypeAlias = tuple[int, int, int] | str
+"""What differs for each version of a file, or why there is none."""
+
+
 class TeamReader:
     """The present team, for a server: each use looks at the file.
 
     `warn` hears of persons, devices and machines that come or go. As an alarm it hears of failed
-    attempts to join and of a file that cannot be used.
+    attempts to join, of people whom the identity provider does not confirm, and of a file that
+    cannot be used.
 
     The authority is the team's authority at the server's start. With an unusable or outdated file
     nobody may do anything: silence opens no gate.
@@ -214,31 +261,50 @@ class TeamReader:
         self.folder, self.shared = folder, ""
         self.authority = private(folder.authority)
         self._newest = self._seen()
-        self._digest, self._unnoted, self._content = "", "", b""
-        self._looked: tuple[int, int, int] | str = ""  # the file's stamp, or why there is none
-        self._outcome: membership.Team | membership.TeamRefusal
+        self._digest, self._unnoted, self._unread, self._content = "", "", "", b""
+        self._stamps: tuple[_Stamp, _Stamp] = "", ""  # of the file and of the looks
+        self._signed: membership.Team | membership.TeamRefusal = membership.TeamRefusal("")
+        self._looks: Looks = {}
+        self._holds = 0.0, 0.0  # from when to when the outcome counts
+        self._outcome: membership.Team | membership.TeamRefusal = self._signed
         self._last: membership.Team | None = None
         self.warn: Callable[..., object] = lambda *_, **__: None
         if isinstance(outcome := self.current(), membership.TeamRefusal):
             raise TeamError(outcome.why)
 
     def current(self) -> membership.Team | membership.TeamRefusal:
-        """Return the present team, or why it is unusable."""
-        looked: tuple[int, int, int] | str
-        try:
-            status = os.stat(self.folder.team, follow_symlinks=False)  # noqa: PTH116 - no link
-            looked = (status.st_ino, status.st_mtime_ns, status.st_ctime_ns)
-        except OSError as error:
-            looked = f"{self.folder.team} cannot be read: {error.strerror}"
-        if looked != self._looked:
-            self._looked = looked
-            self._outcome = (
-                membership.TeamRefusal(looked) if isinstance(looked, str) else self._anew()
-            )
-            self._report(self._outcome)
+        """Return the present team, or why it is unusable.
+
+        That is the signed team, without what the last looks at the identity provider take away.
+        """
+        stamps = _stamp(self.folder.team), _stamp(self.folder.looks)
+        if stamps[0] != self._stamps[0]:
+            why = stamps[0]
+            self._signed = membership.TeamRefusal(why) if isinstance(why, str) else self._anew()
+        if stamps[1] != self._stamps[1]:
+            self._look_anew()
+        since, until = self._holds
+        if stamps != self._stamps or not since <= time() < until:
+            self._stamps = stamps
+            self._confirm(time())
         if self._unnoted:
             self._note()
         return self._outcome
+
+    def _look_anew(self) -> None:
+        self._looks, self._unread = {}, ""
+        try:
+            self._looks = looks_in(self.folder)
+        except TeamError as error:
+            self._unread = str(error)
+
+    def _confirm(self, now: float) -> None:
+        self._holds = now, inf
+        self._outcome = self._signed
+        if isinstance(self._signed, membership.Team):
+            self._outcome, until = confirmed(self._signed, self._looks, now)
+            self._holds = now, until
+        self._report(self._outcome)
 
     def _report(self, outcome: membership.Team | membership.TeamRefusal) -> None:
         if isinstance(outcome, membership.TeamRefusal):
@@ -247,7 +313,7 @@ class TeamReader:
         if self._last:
             for words in news(self._last, outcome):
                 self.warn(words, alarm=False)
-            for words in refusals(self._last, outcome):
+            for words in (*refusals(self._last, outcome), *doubts(self._last, outcome)):
                 self.warn(words)
         self._last = outcome
 
@@ -255,7 +321,22 @@ class TeamReader:
     def trouble(self) -> str:
         """Why the team is unusable, or what else is wrong; empty for nothing."""
         outcome = self.current()
-        return outcome.why if isinstance(outcome, membership.TeamRefusal) else self._unnoted
+        if isinstance(outcome, membership.TeamRefusal):
+            return outcome.why
+        return self._unnoted or self._unread
+
+    @property
+    def taken_away(self) -> str:
+        """What the looks take away, as JSON; empty for nothing."""
+        outcome, signed = self.current(), self._signed
+        if outcome is signed or not isinstance(outcome, membership.Team):
+            return ""
+        assert isinstance(signed, membership.Team)  # noqa: S101 - else the outcome would be none
+        pairs = zip(signed.members, outcome.members, strict=True)
+        changed = [asdict(after) for before, after in pairs if before != after]
+        kept = [(each["id"], each["role"], each["doubt"]) for each in changed]
+        groups = outcome.groups if outcome.groups != signed.groups else ()
+        return json.dumps([kept, [asdict(group) for group in groups]]) if kept or groups else ""
 
     @property
     def digest(self) -> str:

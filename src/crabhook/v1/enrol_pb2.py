@@ -24,23 +24,23 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17\x63rabhook/v1/enrol.proto\x12\x0b\x63rabhook.v1\"\x99\x01\n\x10\x42\x65ginJoinRequest\x12(\n\x05joins\x18\x01 \x01(\x0e\x32\x12.crabhook.v1.JoinsR\x05joins\x12\x10\n\x03key\x18\x02 \x01(\x0cR\x03key\x12\x1f\n\x0b\x63losing_key\x18\x03 \x01(\x0cR\nclosingKey\x12\x12\n\x04name\x18\x04 \x01(\tR\x04name\x12\x14\n\x05proof\x18\x05 \x01(\x0cR\x05proof\")\n\x11\x42\x65ginJoinResponse\x12\x14\n\x05nonce\x18\x01 \x01(\x0cR\x05nonce\")\n\x11\x46inishJoinRequest\x12\x14\n\x05proof\x18\x01 \x01(\x0cR\x05proof\"\xd9\x01\n\x12\x46inishJoinResponse\x12\x1c\n\tauthority\x18\x01 \x01(\x0cR\tauthority\x12 \n\x0b\x63\x65rtificate\x18\x02 \x01(\x0cR\x0b\x63\x65rtificate\x12/\n\x13\x63losing_certificate\x18\x03 \x01(\x0cR\x12\x63losingCertificate\x12\x16\n\x06server\x18\x04 \x01(\tR\x06server\x12\x12\n\x04team\x18\x05 \x01(\tR\x04team\x12\x12\n\x04name\x18\x06 \x01(\tR\x04name\x12\x12\n\x04role\x18\x07 \x01(\tR\x04role*A\n\x05Joins\x12\x15\n\x11JOINS_UNSPECIFIED\x10\x00\x12\x0e\n\nJOINS_DESK\x10\x01\x12\x11\n\rJOINS_MACHINE\x10\x02\x32\xa9\x01\n\x0c\x45nrolService\x12J\n\tBeginJoin\x12\x1d.crabhook.v1.BeginJoinRequest\x1a\x1e.crabhook.v1.BeginJoinResponse\x12M\n\nFinishJoin\x12\x1e.crabhook.v1.FinishJoinRequest\x1a\x1f.crabhook.v1.FinishJoinResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17\x63rabhook/v1/enrol.proto\x12\x0b\x63rabhook.v1\"\x99\x01\n\x10\x42\x65ginJoinRequest\x12(\n\x05joins\x18\x01 \x01(\x0e\x32\x12.crabhook.v1.JoinsR\x05joins\x12\x10\n\x03key\x18\x02 \x01(\x0cR\x03key\x12\x1f\n\x0b\x63losing_key\x18\x03 \x01(\x0cR\nclosingKey\x12\x12\n\x04name\x18\x04 \x01(\tR\x04name\x12\x14\n\x05proof\x18\x05 \x01(\x0cR\x05proof\"m\n\x11\x42\x65ginJoinResponse\x12\x14\n\x05nonce\x18\x01 \x01(\x0cR\x05nonce\x12 \n\x0csign_in_page\x18\x02 \x01(\tR\nsignInPage\x12 \n\x0csign_in_code\x18\x03 \x01(\tR\nsignInCode\")\n\x11\x46inishJoinRequest\x12\x14\n\x05proof\x18\x01 \x01(\x0cR\x05proof\"\xd9\x01\n\x12\x46inishJoinResponse\x12\x1c\n\tauthority\x18\x01 \x01(\x0cR\tauthority\x12 \n\x0b\x63\x65rtificate\x18\x02 \x01(\x0cR\x0b\x63\x65rtificate\x12/\n\x13\x63losing_certificate\x18\x03 \x01(\x0cR\x12\x63losingCertificate\x12\x16\n\x06server\x18\x04 \x01(\tR\x06server\x12\x12\n\x04team\x18\x05 \x01(\tR\x04team\x12\x12\n\x04name\x18\x06 \x01(\tR\x04name\x12\x12\n\x04role\x18\x07 \x01(\tR\x04role*A\n\x05Joins\x12\x15\n\x11JOINS_UNSPECIFIED\x10\x00\x12\x0e\n\nJOINS_DESK\x10\x01\x12\x11\n\rJOINS_MACHINE\x10\x02\x32\xa9\x01\n\x0c\x45nrolService\x12J\n\tBeginJoin\x12\x1d.crabhook.v1.BeginJoinRequest\x1a\x1e.crabhook.v1.BeginJoinResponse\x12M\n\nFinishJoin\x12\x1e.crabhook.v1.FinishJoinRequest\x1a\x1f.crabhook.v1.FinishJoinResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'crabhook.v1.enrol_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_JOINS']._serialized_start=502
-  _globals['_JOINS']._serialized_end=567
+  _globals['_JOINS']._serialized_start=570
+  _globals['_JOINS']._serialized_end=635
   _globals['_BEGINJOINREQUEST']._serialized_start=41
   _globals['_BEGINJOINREQUEST']._serialized_end=194
   _globals['_BEGINJOINRESPONSE']._serialized_start=196
-  _globals['_BEGINJOINRESPONSE']._serialized_end=237
-  _globals['_FINISHJOINREQUEST']._serialized_start=239
-  _globals['_FINISHJOINREQUEST']._serialized_end=280
-  _globals['_FINISHJOINRESPONSE']._serialized_start=283
-  _globals['_FINISHJOINRESPONSE']._serialized_end=500
-  _globals['_ENROLSERVICE']._serialized_start=570
-  _globals['_ENROLSERVICE']._serialized_end=739
+  _globals['_BEGINJOINRESPONSE']._serialized_end=305
+  _globals['_FINISHJOINREQUEST']._serialized_start=307
+  _globals['_FINISHJOINREQUEST']._serialized_end=348
+  _globals['_FINISHJOINRESPONSE']._serialized_start=351
+  _globals['_FINISHJOINRESPONSE']._serialized_end=568
+  _globals['_ENROLSERVICE']._serialized_start=638
+  _globals['_ENROLSERVICE']._serialized_end=807
 # @@protoc_insertion_point(module_scope)

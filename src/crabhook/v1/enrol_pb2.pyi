@@ -93,16 +93,26 @@ class BeginJoinResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     NONCE_FIELD_NUMBER: _builtins.int
+    SIGN_IN_PAGE_FIELD_NUMBER: _builtins.int
+    SIGN_IN_CODE_FIELD_NUMBER: _builtins.int
     nonce: _builtins.bytes
     """16 random bytes, chosen after the key was known."""
+    sign_in_page: _builtins.str
+    """Where the person signs in, if the team asks its identity provider; empty if
+    it does not.
+    """
+    sign_in_code: _builtins.str
+    """What they enter there."""
     def __init__(
         self,
         *,
         nonce: _builtins.bytes = ...,
+        sign_in_page: _builtins.str = ...,
+        sign_in_code: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["nonce", b"nonce"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["nonce", b"nonce", "sign_in_code", b"sign_in_code", "sign_in_page", b"sign_in_page"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -61,7 +61,8 @@ class EnrolServiceServicer:
         """BeginJoin shows who would join, and takes the invitation.
 
         Errors: PERMISSION_DENIED (a wrong secret; the fifth closes the listener),
-        FAILED_PRECONDITION (it was used, or is over), INVALID_ARGUMENT (it is an
+        FAILED_PRECONDITION (it was used, or is over, or nobody can sign in at the
+        identity provider now), INVALID_ARGUMENT (it is an
         invitation for something else, or no certificate can be made for that key).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)

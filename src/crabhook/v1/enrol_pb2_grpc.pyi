@@ -46,7 +46,8 @@ class EnrolServiceStub:
     """BeginJoin shows who would join, and takes the invitation.
 
     Errors: PERMISSION_DENIED (a wrong secret; the fifth closes the listener),
-    FAILED_PRECONDITION (it was used, or is over), INVALID_ARGUMENT (it is an
+    FAILED_PRECONDITION (it was used, or is over, or nobody can sign in at the
+    identity provider now), INVALID_ARGUMENT (it is an
     invitation for something else, or no certificate can be made for that key).
     """
     FinishJoin: _grpc.UnaryUnaryMultiCallable[_enrol_pb2.FinishJoinRequest, _enrol_pb2.FinishJoinResponse]
@@ -70,7 +71,8 @@ class EnrolServiceAsyncStub(EnrolServiceStub):
     """BeginJoin shows who would join, and takes the invitation.
 
     Errors: PERMISSION_DENIED (a wrong secret; the fifth closes the listener),
-    FAILED_PRECONDITION (it was used, or is over), INVALID_ARGUMENT (it is an
+    FAILED_PRECONDITION (it was used, or is over, or nobody can sign in at the
+    identity provider now), INVALID_ARGUMENT (it is an
     invitation for something else, or no certificate can be made for that key).
     """
     FinishJoin: _aio.UnaryUnaryMultiCallable[_enrol_pb2.FinishJoinRequest, _enrol_pb2.FinishJoinResponse]  # type: ignore[assignment]
@@ -97,7 +99,8 @@ class EnrolServiceServicer(metaclass=_abc_1.ABCMeta):
         """BeginJoin shows who would join, and takes the invitation.
 
         Errors: PERMISSION_DENIED (a wrong secret; the fifth closes the listener),
-        FAILED_PRECONDITION (it was used, or is over), INVALID_ARGUMENT (it is an
+        FAILED_PRECONDITION (it was used, or is over, or nobody can sign in at the
+        identity provider now), INVALID_ARGUMENT (it is an
         invitation for something else, or no certificate can be made for that key).
         """
 

@@ -154,11 +154,12 @@ def test_another_file_of_the_same_version_is_no_newer_one(ours: Founded) -> None
         (lambda text: text.replace(b'"role": "viewer"', b'"role": "admin"'), "without the team's passphrase"),
         (lambda text: b"crabhook-team-v1 AAAA\n" + text.partition(b"\n")[2], "without the team's passphrase"),
         (lambda text: b"crabhook-team-v1 A\n" + text.partition(b"\n")[2], "without the team's passphrase"),
-        (lambda text: text.replace(b"team-v1", b"team-v2", 1), "newer crabhook"),
+        (lambda text: text.replace(b"team-v1", b"team-v2", 1), "without the team's passphrase"),
+        (lambda text: text.replace(b"team-v1", b"team-v3", 1), "newer crabhook"),
         (lambda _: b"", "not what crabhook writes"),
         (lambda _: b"\xff" * 99, "not what crabhook writes"),
     ],
-    ids=["changed", "short", "no signature", "newer", "empty", "noise"],
+    ids=["changed", "short", "no signature", "another format", "newer", "empty", "noise"],
 )  # fmt: skip
 def test_a_file_that_the_authority_did_not_sign_lets_nobody_do_anything(
     spoil: object, words: str, ours: Founded

@@ -321,6 +321,12 @@ def shown(words: str) -> None:
     sys.stdout.flush()
 
 
+def signs_in(page: str, code: str) -> None:
+    """Show the person here where to sign in, at the team's identity provider."""
+    say("Sign in, in any browser, if you began this join yourself:", "")
+    say(f"  {page}", f"  with the code  {code}", "")
+
+
 class MachineKeys(NamedTuple):
     """What hooks on a machine go to their server with; files alone of their owner."""
 
@@ -357,7 +363,7 @@ def join_desk(arguments: argparse.Namespace) -> None:
     say("This device asks for the passphrase each time it opens a desk: make it long.")
     seal = partial(sealed, passphrase=new_passphrase())
     keys = DeskKeys.new(closing=not arguments.no_closing_key)
-    joined = join(invitation, Joining(Joins.DESK, *keys.requests(), name), shown)
+    joined = join(invitation, Joining(Joins.DESK, *keys.requests(), name), shown, signs_in)
     kept = keep(config.config_folder(), keys, joined, name, seal)
     say(f"You are {joined.name}, {joined.role} in the team {joined.team}.")
     say(f"Its server is {' or '.join(listed(joined.server))}.")

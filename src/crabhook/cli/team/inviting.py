@@ -10,10 +10,11 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from getpass import getuser
 from threading import Thread
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from crabhook import config
 from crabhook.cli.arguments import SharedDocuments, team_on_record
@@ -48,6 +49,9 @@ from crabhook.team.team_file import authority_of, found_team, take, team_in
 from crabhook.team.team_file import change as changed
 from crabhook.ui.console import say
 
+if TYPE_CHECKING:
+    from crabhook.cli.team.signing_in import SigningIn
+
 NOTED = 10  # attempts, of one invitation
 LOOK_WITHIN = 2.0  # seconds, for a server on this machine
 
@@ -79,8 +83,18 @@ def _shared_by(folder: Folder) -> SharedDocuments | None:
     return team_on_record() if own and folder.exists else None
 
 
-def let_in(
-    folder: Folder, authority: Authority, member: Member, server: str, who: Joining
+Enters: TypeAlias = Callable[[Team, Member, Device], Team]
+"""Returns a team with a person's new device."""
+
+
+def let_in(  # noqa: PLR0913 - a team, a person and a device
+    folder: Folder,
+    authority: Authority,
+    member: Member,
+    server: str,
+    who: Joining,
+    *,
+    enters: Enters = edit_team.with_device,
 ) -> Joined:
     """Make a device's certificates, and write it into the team."""
     device, now = edit_team.new_id("d"), time.time()
@@ -97,7 +111,7 @@ def let_in(
         fingerprint_of(closing),
         signing=signing_in(who.key),
     )
-    team = change(folder, authority, lambda team: edit_team.with_device(team, member, admitted))
+    team = change(folder, authority, lambda team: enters(team, member, admitted))
     return Joined(authority.certificate, made, closing, server, team.name, member.name, member.role)
 
 
@@ -149,10 +163,16 @@ def invite_operator(arguments: argparse.Namespace) -> None:
     member = invited_person(arguments, team)
     place = _place(arguments)
     server = arguments.server or reached_at(place.host, DESKS)
+    signing_in = _signing_in(team, member) if arguments.oidc else None
     authority = with_passphrase(yours(team.name), partial(authority_of, folder))
 
     def grant(who: Joining) -> Joined:
-        return let_in(folder, authority, member, server, who)
+        if signing_in is None:
+            return let_in(folder, authority, member, server, who)
+        grown, enters = signing_in.member, signing_in.enters(folder)
+        joined = let_in(folder, authority, grown, server, who, enters=enters)
+        signing_in.keep(folder)
+        return joined
 
     def check(who: Joining) -> None:
         for key in (who.key, who.closing_key):
@@ -160,9 +180,20 @@ def invite_operator(arguments: argparse.Namespace) -> None:
                 authority.for_device(key, member.id, "device", time.time())
 
     tell = Noting(folder, authority, f"the invitation for {member.name}")
-    inviting = Inviting(Joins.DESK, check, partial(_compare, member.name), grant, tell)
+    compare = partial(_compare, member.name)
+    inviting = Inviting(Joins.DESK, check, compare, grant, tell)
+    if signing_in is not None:
+        inviting = replace(
+            inviting, compare=partial(signing_in.compare, compare), sign_in=signing_in.begin
+        )
     joined = asyncio.run(_invited(inviting, tell, authority, place, "crabhook team join"))
     say(f"{joined.name} has joined as {joined.role}{member.scope.limits}.")
+
+
+def _signing_in(team: Team, member: Member) -> "SigningIn":
+    from crabhook.cli.team.signing_in import SigningIn  # few teams ask a provider
+
+    return SigningIn(team, member)
 
 
 def invited_person(arguments: argparse.Namespace, team: Team) -> Member:

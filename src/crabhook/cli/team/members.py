@@ -6,7 +6,7 @@ A change takes the team's passphrase, typed on the terminal itself: see `asking`
 import argparse
 import socket
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -26,6 +26,7 @@ from crabhook.cli.team.inviting import (
     team_folder,
     team_now,
 )
+from crabhook.cli.team.provider import look_now, looked_at, show_provider, use_provider
 from crabhook.cli.team.web_inviting import described, invite_browser
 from crabhook.model.actor import Role
 from crabhook.model.errors import CrabhookError
@@ -35,6 +36,7 @@ from crabhook.team import edit_team
 from crabhook.team.call_signature import PublicKey
 from crabhook.team.folder import TEAM, founding, private
 from crabhook.team.invitation import DESK_PORT, HOOK_PORT, OWN_DESKS, PORT
+from crabhook.team.looks import confirmed, looks_in
 from crabhook.team.membership import Member, SshKey, Team
 from crabhook.team.team_file import authority_of, serve_as, team_in
 from crabhook.ui.console import say, say_below, say_json
@@ -132,6 +134,11 @@ def _invite(arguments: argparse.Namespace) -> None:
         )
     if not arguments.web and (arguments.page or arguments.agents_machine):
         raise edit_team.ChangeError("--page and --agents-machine are for --web")
+    if arguments.oidc and (arguments.web or arguments.machine or arguments.role):
+        raise edit_team.ChangeError(
+            "--oidc is for a person's device, whose role comes of their groups: no --web, "
+            "--machine or --role beside it"
+        )
     if arguments.web:
         invite_browser(arguments)
         return
@@ -146,10 +153,12 @@ def _invite(arguments: argparse.Namespace) -> None:
 
 
 def _list(arguments: argparse.Namespace) -> None:
-    team, now = team_now(team_folder()), time.time()
     from crabhook.cli.push import histories  # for this alone
     from crabhook.cli.verbs.attached import attached_of  # gRPC: likewise
 
+    folder, now = team_folder(), time.time()
+    looks = looks_in(folder)
+    team, _ = confirmed(team_now(folder), looks, now)
     desks = attached_of(team.id)
     if arguments.json:
         columns = ("name", "since", "revoked", "owner")
@@ -171,20 +180,12 @@ def _list(arguments: argparse.Namespace) -> None:
         limits = "" if member.scope.everything else f"  only {member.scope}"
         groups = "".join(f"  {group}" for group in team.groups_of(member.id))
         say(f"{member.name}  {member.role}{groups}{limits}")
-        for desk in desks.get(member.id, ()):
-            say_below(_attached(desk, member))
-        for device in member.devices:
-            state = "revoked" if device.revoked else "ended" if now >= device.until else "until"
-            day = time.strftime("%Y-%m-%d", time.gmtime(device.revoked or device.until))
-            say_below(f"{device.name} ({device.id}), {state} {day}")
-        for passkey in member.passkeys:
-            say_below(described(passkey))
-            for history in phones.get(passkey.id, ()):
-                say_below(f"called there: {history}")
-        for ssh_key in member.keys:
-            key = PublicKey.parse(ssh_key.key)
-            how = "touched" if key.in_hardware else "confirmed at its ssh-agent, as an admin says"
-            say_below(f"signs by {key.fingerprint} {ssh_key.comment}, {how}")
+        for line in (
+            *looked_at(member, looks),
+            *(_attached(desk, member) for desk in desks.get(member.id, ())),
+            *_owned(member, phones, now),
+        ):
+            say_below(line)
     names = {member.id: member.name for member in team.members}
     for machine in team.machines:
         day = time.strftime("%Y-%m-%d", time.gmtime(machine.revoked or machine.since))
@@ -193,6 +194,21 @@ def _list(arguments: argparse.Namespace) -> None:
         say(f"{machine.name}  machine  {state} {day}{of_whom}")
     if team.owner in names:
         say(f"the server's own machine  of {names[team.owner]}")
+
+
+def _owned(member: Member, phones: Mapping[str, Iterable[object]], now: float) -> Iterator[str]:
+    """Yield a line about each device, passkey and SSH key of a person."""
+    for device in member.devices:
+        state = "revoked" if device.revoked else "ended" if now >= device.until else "until"
+        day = time.strftime("%Y-%m-%d", time.gmtime(device.revoked or device.until))
+        yield f"{device.name} ({device.id}), {state} {day}"
+    for passkey in member.passkeys:
+        yield described(passkey)
+        yield from (f"called there: {history}" for history in phones.get(passkey.id, ()))
+    for ssh_key in member.keys:
+        key = PublicKey.parse(ssh_key.key)
+        how = "touched" if key.in_hardware else "confirmed at its ssh-agent, as an admin says"
+        yield f"signs by {key.fingerprint} {ssh_key.comment}, {how}"
 
 
 def _attached(desk: Mapping[str, object], member: Member) -> str:
@@ -305,6 +321,9 @@ team = actions(
         "push": _push,
         "pull": _pull,
         "export": _export,
+        "oidc show": show_provider,
+        "oidc use": use_provider,
+        "oidc look": look_now,
         "keys use": use_key,
         "keys trust": _trust_key,
         "keys distrust": _distrust_key,

@@ -14,7 +14,7 @@ from time import time
 from crabhook.datatypes import frozen
 from crabhook.model.errors import CrabhookError
 from crabhook.model.jsontext import MAX_DEPTH, Value, compact, object_at, parse_object, text_at
-from crabhook.rulebook.receipts import ChangeReceipt, ChangeReceipts
+from crabhook.rulebook.receipts import ChangeReceipt, ChangeReceipts, digest_of_text
 from crabhook.store import entries
 from crabhook.store.change import Change, happened, written
 from crabhook.store.record import POLICY, Document, RecordKind, iso
@@ -29,6 +29,10 @@ ATTEST = "crabhook log attest"
 
 _SIGNER = ChangeReceipt("a person with the passphrase of the team's authority", {"kind": "team"})
 """Who changed a team's file: without that signature no server uses the file."""
+
+_PROVIDER = ChangeReceipt("the team's identity provider, as this server looked", {"kind": "oidc"})
+"""Who took rights of people away, or gave back what the signed file has."""
+TAKEN_AWAY = "what the identity provider takes away"
 
 
 @frozen
@@ -139,11 +143,17 @@ class PolicyChanges:
         change = PolicyChange(kind, name, before or "", digest, words, by, begun=before is None)
         self._recorder.write(*self.recorded(change)).checked()
 
-    async def keep(self, team_digest: Callable[[], str], warn: Callable[[str], object]) -> None:
+    async def keep(
+        self,
+        team_digest: Callable[[], str],
+        taken_away: Callable[[], str],
+        warn: Callable[[str], object],
+    ) -> None:
         """Take attestations and changes of the team, about once a second, until cancelled.
 
         `team_digest` returns the SHA-256 of the team's file; empty for none that can be used.
-        `warn` hears of open changes that come.
+        `taken_away` returns what its identity provider takes away, as text. `warn` hears of open
+        changes that come.
         """
         before = self.trouble
         while True:
@@ -155,6 +165,10 @@ class PolicyChanges:
                 self.take_attestations()
                 if digest := team_digest():
                     self.look_at(RecordKind.TEAM_CHANGED, TEAM, digest, _SIGNER.words, _SIGNER)
+                digest = digest_of_text(text) if (text := taken_away()) else ""
+                self.look_at(
+                    RecordKind.TEAM_CHANGED, TAKEN_AWAY, digest, _PROVIDER.words, _PROVIDER
+                )
             except CrabhookError as error:
                 _LOG.warning("what was attested is not recorded: %s", error)
 

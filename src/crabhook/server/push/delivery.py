@@ -6,11 +6,11 @@ from contextlib import asynccontextmanager
 from enum import StrEnum
 from http import HTTPStatus
 from typing import NamedTuple
-from urllib.request import getproxies_environment, proxy_bypass
 
 from aiohttp import ClientError, ClientSession, ClientTimeout, DummyCookieJar
 from yarl import URL
 
+from crabhook.proxies import proxy_for
 from crabhook.server.push.endpoints import Endpoint
 from crabhook.server.push.sealing import ENCODING, BrowserKeys, sealed
 from crabhook.server.push.server_key import ServerKey
@@ -98,7 +98,11 @@ class Carrier:
             async with (
                 self._room,
                 self._session.post(
-                    url, data=body, headers=headers, allow_redirects=False, proxy=proxy_for(url)
+                    url,
+                    data=body,
+                    headers=headers,
+                    allow_redirects=False,
+                    proxy=proxy_for(endpoint.url),
                 ) as reply,
             ):
                 words = (await reply.content.read(_SHORT)).decode("utf-8", "replace")
@@ -107,18 +111,6 @@ class Carrier:
             return ServiceAnswer(Fate.LATER, f"it did not answer in {WITHIN:g} s")
         except (ClientError, OSError, ValueError) as error:
             return ServiceAnswer(Fate.LATER, f"no way to it: {error}"[:_SHORT])
-
-
-def proxy_for(url: URL) -> str | None:
-    """Return the proxy that the environment names for an address, if any.
-
-    `HTTPS_PROXY` and `NO_PROXY` alone count: by TLS a proxy is a tunnel, which learns the service's
-    name and nothing else. What has no TLS is a port of this machine.
-    """
-    proxy = getproxies_environment().get("https")
-    if not proxy or url.scheme != "https" or not url.host or proxy_bypass(url.host):
-        return None
-    return proxy
 
 
 def answer_of(status: int, retry_after: str = "", words: str = "") -> ServiceAnswer:

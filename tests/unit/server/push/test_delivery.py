@@ -7,8 +7,8 @@ from time import time
 
 import pytest
 from aiohttp import web
-from yarl import URL
 
+from crabhook.proxies import proxy_for
 from crabhook.server.push import delivery
 from crabhook.server.push.delivery import (
     Carrier,
@@ -172,7 +172,7 @@ def test_the_proxy_of_the_environment_is_for_what_has_tls(
     monkeypatch.delenv("https_proxy")
     monkeypatch.delenv("no_proxy")
     monkeypatch.setenv("NO_PROXY", without)
-    assert delivery.proxy_for(URL(url)) == ("http://proxy.example:8080" if used else None)
+    assert proxy_for(url) == ("http://proxy.example:8080" if used else None)
 
 
 async def test_a_proxy_is_asked_for_a_tunnel_and_gets_nothing_of_the_message(

@@ -1,0 +1,458 @@
+"""What counts of a provider's answers: each lie is refused, by a provider that lies on the loopback."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import hmac
+import json
+import socket
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from functools import wraps
+from typing import Any
+
+import jwt
+import pytest
+from aiohttp import web
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+from crabhook.team import provider as module
+from crabhook.team.identity import Identity, fault_of_issuer
+from crabhook.team.looks import SKEW
+from crabhook.team.provider import (
+    EndedError,
+    NotSignedInError,
+    Provider,
+    ProviderError,
+)
+from tests.support.identity_provider import policy_of
+from tests.support.rows import every_row
+
+OURS, THEIRS = (ec.generate_private_key(ec.SECP256R1()) for _ in range(2))
+RSA = rsa.generate_private_key(65537, 2048)
+SHORT = rsa.generate_private_key(65537, 1024)
+Claims = dict[str, Any]
+
+
+def jwk(key: Any, kid: str, algorithm: str, **more: Any) -> Mapping[str, Any]:
+    """A public key as a provider publishes it."""
+    made = {"E": jwt.algorithms.ECAlgorithm, "R": jwt.algorithms.RSAAlgorithm}[algorithm[0]]
+    return {**made.to_jwk(key.public_key(), as_dict=True), "kid": kid, "use": "sig", **more}
+
+
+def part(value: object) -> str:
+    return base64.urlsafe_b64encode(json.dumps(value).encode()).rstrip(b"=").decode()
+
+
+def signed(claims: Claims, key: Any = OURS, alg: str = "ES256", **header: Any) -> str:
+    return jwt.encode(claims, key, algorithm=alg, headers={"kid": "k1", **header})
+
+
+def unsigned(claims: Claims) -> str:
+    return f"{part({'alg': 'none', 'kid': 'k1'})}.{part(claims)}."
+
+
+def by_secret(claims: Claims, secret: bytes) -> str:
+    """Sign as HS256 does, by whatever is no secret."""
+    text = f"{part({'alg': 'HS256', 'kid': 'k1'})}.{part(claims)}"
+    mac = hmac.digest(secret, text.encode(), "sha256")
+    return f"{text}.{base64.urlsafe_b64encode(mac).rstrip(b'=').decode()}"
+
+
+PEM = OURS.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+
+
+def in_a_loop(test: Callable[..., Coroutine[object, object, None]]) -> Callable[..., None]:
+    """Let rows call a test that waits."""
+
+    @wraps(test)
+    def run(**row: Any) -> None:
+        asyncio.run(test(**row))
+
+    return run
+
+
+@dataclass
+class Double:
+    """A provider that says what a test wants: `answers` are those of the token endpoint, in turn."""
+
+    issuer: str = ""
+    keys: list[Any] = field(default_factory=lambda: [jwk(OURS, "k1", "ES256")])
+    published: Claims = field(default_factory=dict)
+    answers: list[Any] = field(default_factory=list)
+    device: Claims = field(default_factory=dict)
+    about: Claims = field(default_factory=dict)
+    sign: Callable[[Claims], str] = signed
+    changes: Claims = field(default_factory=dict)
+    asked: list[tuple[str, Claims]] = field(default_factory=list)
+    nonce: str = ""
+
+    def claims(self) -> Claims:
+        now = int(time.time())
+        made: Claims = {"iss": self.issuer, "sub": "s1", "aud": "crabhook", "iat": now}
+        made |= {"exp": now + 600, "groups": ["eng"], "preferred_username": "ann"}
+        made |= {"nonce": self.nonce} if self.nonce else {}
+        made |= self.changes
+        return {name: value for name, value in made.items() if value is not None}
+
+    def tokens(self) -> Claims:
+        return {"id_token": self.sign(self.claims()), "access_token": "a", "refresh_token": "r2"}
+
+    async def configuration(self, _: web.Request) -> web.StreamResponse:
+        where = self.issuer
+        published = {
+            "issuer": where,
+            "token_endpoint": f"{where}/token",
+            "device_authorization_endpoint": f"{where}/device",
+            "jwks_uri": f"{where}/keys",
+            "userinfo_endpoint": f"{where}/about",
+        }
+        return web.json_response(published | self.published)
+
+    async def jwks(self, _: web.Request) -> web.StreamResponse:
+        self.asked.append(("keys", {}))
+        return web.json_response({"keys": self.keys})
+
+    async def begin(self, request: web.Request) -> web.StreamResponse:
+        form = dict(await request.post())
+        self.asked.append(("device", form))
+        self.nonce = str(form["nonce"])
+        made = {"device_code": "d", "user_code": "AB-CD", "verification_uri": f"{self.issuer}/p"}
+        return web.json_response(made | {"interval": 0, "expires_in": 60} | self.device)
+
+    async def token(self, request: web.Request) -> web.StreamResponse:
+        self.asked.append(("token", dict(await request.post())))
+        answer = self.answers.pop(0) if self.answers else self.tokens()
+        if isinstance(answer, web.StreamResponse):
+            return answer
+        return web.json_response(answer, status=400 if "error" in answer else 200)
+
+    async def userinfo(self, request: web.Request) -> web.StreamResponse:
+        self.asked.append(("about", dict(request.headers)))
+        return web.json_response(self.about)
+
+
+@asynccontextmanager
+async def provider(**told: Any) -> AsyncIterator[tuple[Double, Provider]]:
+    double = Double(**told)
+    app = web.Application()
+    app.router.add_get("/.well-known/openid-configuration", double.configuration)
+    app.router.add_get("/keys", double.jwks)
+    app.router.add_get("/about", double.userinfo)
+    app.router.add_post("/device", double.begin)
+    app.router.add_post("/token", double.token)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    try:
+        double.issuer = f"http://127.0.0.1:{runner.addresses[0][1]}"
+        yield double, Provider(policy_of(double.issuer), time.time)
+    finally:
+        await runner.cleanup()
+
+
+def identity(double: Double) -> Identity:
+    return Identity(double.issuer, "s1", "ann")
+
+
+async def looked(double: Double, asked: Provider) -> module.Confirmed:
+    return await asked.looked("r1", identity(double), "")
+
+
+async def test_a_person_signs_in_after_a_while_and_is_looked_at_again() -> None:
+    pending = [{"error": "authorization_pending"}] * 2
+    async with provider(answers=list(pending)) as (double, asked):
+        code = await asked.begin()
+        assert (code.page, code.user_code) == (f"{double.issuer}/p", "AB-CD")
+        confirmed = await asked.signed_in(code)
+        assert (confirmed.identity.subject, confirmed.entitled.role) == ("s1", "decider")
+        assert (confirmed.token, confirmed.nonce) == ("r2", double.nonce)
+        forms = [form for what, form in double.asked if what == "token"]
+        assert [form["device_code"] for form in forms] == ["d"] * 3
+        again = await asked.looked(confirmed.token, confirmed.identity, confirmed.nonce)
+        assert again.entitled == confirmed.entitled
+        assert double.asked[-1][1]["refresh_token"] == "r2"
+
+
+async def test_slow_down_and_a_lost_connection_are_waited_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    waits: list[float] = []
+    real = asyncio.sleep
+
+    async def sleep(seconds: float) -> None:
+        waits.append(seconds)
+        await real(0)
+
+    monkeypatch.setattr(module.asyncio, "sleep", sleep)
+    answers = [
+        {"error": "authorization_pending"},
+        {"error": "slow_down"},
+        web.Response(status=502, text="<html>"),
+    ]
+    async with provider(answers=answers, device={"interval": 3}) as (_, asked):
+        await asked.signed_in(await asked.begin())
+    assert [wait for wait in waits if wait >= 1] == [3, 3, 8, 16]
+
+
+ENDS = {
+    "access_denied": "refused the sign-in",
+    "expired_token": "ran out",
+}
+
+
+@every_row("error", sorted(ENDS))
+@in_a_loop
+async def test_a_sign_in_that_is_over_says_why(error: str) -> None:
+    async with provider(answers=[{"error": error}]) as (_, asked):
+        with pytest.raises(NotSignedInError, match=ENDS[error]):
+            await asked.signed_in(await asked.begin())
+
+
+async def test_a_code_that_runs_out_ends_without_the_providers_word() -> None:
+    answers = [{"error": "authorization_pending"}] * 200
+    async with provider(answers=answers, device={"expires_in": 0.2}) as (_, asked):
+        with pytest.raises(NotSignedInError, match="ran out"):
+            await asked.signed_in(await asked.begin())
+
+
+def told_in(**seconds: float) -> Callable[[Double], None]:
+    """Have claims that are times so many seconds from now."""
+
+    def do(double: Double) -> None:
+        now = time.time()
+        double.changes.update({name: int(now + later) for name, later in seconds.items()})
+
+    return do
+
+
+def told(**changes: Any) -> Callable[[Double], None]:
+    """Change claims."""
+    return lambda double: double.changes.update(changes)
+
+
+def signs(sign: Callable[[Claims], str], *keys: Mapping[str, Any]) -> Callable[[Double], None]:
+    """Sign in another way, and publish these keys in place of the first."""
+
+    def do(double: Double) -> None:
+        double.sign = sign
+        if keys:
+            double.keys = list(keys)
+
+    return do
+
+
+K1 = jwk(OURS, "k1", "ES256")
+TOKENS: Mapping[str, Callable[[Double], None]] = {
+    "no signature": signs(unsigned),
+    "the public key as a secret": signs(lambda claims: by_secret(claims, PEM)),
+    "a secret that is published": signs(
+        lambda claims: by_secret(claims, b"secret" * 8),
+        {"kty": "oct", "kid": "k1", "k": "c2VjcmV0" * 8, "alg": "HS256"},
+    ),
+    "another's signature": signs(lambda claims: signed(claims, THEIRS)),
+    "a key that nobody published": signs(lambda claims: signed(claims, kid="k9")),
+    "a key with another algorithm": signs(signed, {**K1, "alg": "ES384"}),
+    "a key for sealing": signs(signed, {**K1, "use": "enc"}),
+    "two keys of that name": signs(signed, K1, jwk(THEIRS, "k1", "ES256")),
+    "a short key": signs(lambda claims: signed(claims, SHORT, "RS256"), jwk(SHORT, "k1", "RS256")),
+    "a header that must be understood": signs(lambda claims: signed(claims, crit=["x"], x=1)),
+    "another issuer": told(iss="https://evil.example"),
+    "no issuer": told(iss=None),
+    "another client": told(aud="other"),
+    "several clients": told(aud=["crabhook", "other"]),
+    "another authorized party": told(azp="other"),
+    "another sign-in": told(nonce="n2"),
+    "a token that ended": told_in(exp=-SKEW - 5),
+    "a token of the future": told_in(iat=SKEW + 60),
+    "a token not yet good": told_in(nbf=SKEW + 60),
+    "a replayed token": told_in(iat=-SKEW - 60),
+    "no end": told(exp=None),
+    "no time": told(iat=None),
+    "no subject": told(sub=None),
+    "an empty subject": told(sub=""),
+    "a subject that moves a terminal": told(sub="s\x1b[2J"),
+    "another person": told(sub="s2"),
+    "no token": lambda it: it.answers.append({"access_token": "a", "refresh_token": "r"}),
+    "noise": lambda it: it.answers.append({"id_token": "a.b.c", "refresh_token": "r"}),
+}
+
+
+@every_row("lie", sorted(TOKENS))
+@in_a_loop
+async def test_a_token_that_does_not_count_confirms_nobody_and_ends_nobody(lie: str) -> None:
+    async with provider() as (double, asked):
+        await looked(double, asked)
+        TOKENS[lie](double)
+        with pytest.raises(ProviderError):
+            await Provider(policy_of(double.issuer), time.time).looked("r1", identity(double), "n1")
+
+
+GOOD: Mapping[str, Callable[[Double], None]] = {
+    "a clock that is a little wrong": told_in(exp=-30, iat=60),
+    "an authorized party that is us": told(azp="crabhook", aud=["crabhook", "other"]),
+    "a single client in a list": told(aud=["crabhook"]),
+    "RSA": signs(lambda claims: signed(claims, RSA, "RS256"), jwk(RSA, "k1", "RS256")),
+}
+
+
+@every_row("kind", sorted(GOOD))
+@in_a_loop
+async def test_a_true_token_counts(kind: str) -> None:
+    async with provider() as (double, asked):
+        GOOD[kind](double)
+        assert (await looked(double, asked)).entitled.role == "decider"
+
+
+async def test_a_provider_that_changes_its_keys_is_asked_for_them_once_more() -> None:
+    async with provider() as (double, asked):
+        await looked(double, asked)
+        double.keys = [jwk(THEIRS, "k2", "ES256")]
+        double.sign = lambda claims: signed(claims, THEIRS, kid="k2")
+        await looked(double, asked)
+        await looked(double, asked)
+        assert [what for what, _ in double.asked].count("keys") == 2
+        double.sign = lambda claims: signed(claims, OURS, kid="k1")
+        with pytest.raises(ProviderError, match="no key"):
+            await looked(double, asked)
+
+
+PUBLISHED: Mapping[str, Claims] = {
+    "of another issuer": {"issuer": "https://evil.example"},
+    "a port without TLS elsewhere": {"token_endpoint": "http://evil.example/token"},
+    "a file": {"token_endpoint": "file:///etc/passwd"},
+    "a person in it": {"token_endpoint": "https://user@evil.example/"},
+    "nothing": {"token_endpoint": ""},
+    "a list": {"token_endpoint": ["https://id.example/token"]},
+    "too long": {"token_endpoint": "https://id.example/" + "a" * 2048},
+    "a line in it": {"token_endpoint": "https://id.example/\r\nX: y"},
+    "no host": {"token_endpoint": "https://[id"},
+}
+
+
+@every_row("what", sorted(PUBLISHED))
+@in_a_loop
+async def test_what_a_provider_publishes_wrongly_is_not_asked(what: str) -> None:
+    async with provider(published=PUBLISHED[what]) as (double, asked):
+        with pytest.raises(ProviderError):
+            await looked(double, asked)
+        assert not double.asked
+
+
+ANSWERS: Mapping[str, Callable[[], Any]] = {
+    "elsewhere": lambda: web.Response(status=302, headers={"Location": "http://127.0.0.1:1/"}),
+    "too much": lambda: web.Response(text=json.dumps({"a": "b" * module.LARGEST})),
+    "no JSON": lambda: web.Response(text="<html>"),
+    "a list": lambda: web.Response(text="[]"),
+    "depth": lambda: web.Response(text="{" + '"a":{' * 40 + "}" * 41),
+    "trouble": lambda: web.json_response({"error": "server_error"}, status=500),
+    "a wrong client": lambda: {"error": "invalid_client"},
+    "no refresh": lambda: {"error": "unsupported_grant_type"},
+}
+
+
+@every_row("what", sorted(ANSWERS))
+@in_a_loop
+async def test_an_answer_that_says_nothing_of_the_person_ends_nobody(what: str) -> None:
+    async with provider(answers=[ANSWERS[what]()]) as (double, asked):
+        with pytest.raises(ProviderError):
+            await looked(double, asked)
+
+
+async def test_a_provider_that_does_not_answer_is_waited_for_so_long(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "WITHIN", 0.2)
+
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        where = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        with pytest.raises(ProviderError, match=r"did not answer in 0\.2 s"):
+            await Provider(policy_of(where), time.time).reach()
+
+
+OUT: Mapping[str, tuple[Claims, list[Any]]] = {
+    "disabled": ({}, [{"error": "invalid_grant"}]),
+    "in no group": ({"groups": []}, []),
+    "in another group": ({"groups": ["sales"]}, []),
+    "without the claim": ({"groups": None}, []),
+    "with a claim that is no list of texts": ({"groups": [1, {"eng": 1}]}, []),
+}
+
+
+@every_row("how", sorted(OUT))
+@in_a_loop
+async def test_who_is_out_at_the_provider_is_ended(how: str) -> None:
+    changes, answers = OUT[how]
+    async with provider(changes=changes, answers=[*answers], about={"sub": "s1"}) as (
+        double,
+        asked,
+    ):
+        with pytest.raises(EndedError):
+            await looked(double, asked)
+
+
+async def test_groups_that_are_told_beside_the_token_count_for_that_person_alone() -> None:
+    about = {"sub": "s1", "groups": ["ops"]}
+    async with provider(changes={"groups": None}, about=about) as (double, asked):
+        assert (await looked(double, asked)).entitled.role == "admin"
+        double.about["sub"] = "s2"
+        with pytest.raises(ProviderError, match="nothing of the person"):
+            await looked(double, asked)
+        double.about = {"sub": "s1"}
+        double.changes["_claim_names"] = {"groups": "src1"}
+        with pytest.raises(ProviderError, match="more groups"):
+            await looked(double, asked)
+
+
+async def test_a_claim_may_lie_deeper() -> None:
+    changes = {"groups": None, "realm_access": {"roles": ["ops"]}}
+    async with provider(changes=changes) as (double, _):
+        policy = replace(policy_of(double.issuer), claim="realm_access.roles")
+        asked = Provider(policy, time.time)
+        assert (await looked(double, asked)).entitled.groups == ("leads",)
+
+
+@every_row(
+    "page",
+    ["javascript:alert(1)", "http://evil.example/", "https://id.example/\x1b[2J", "", 7],
+)
+@in_a_loop
+async def test_a_page_that_nobody_should_open_begins_no_sign_in(page: object) -> None:
+    async with provider(device={"verification_uri": page}) as (_, asked):
+        with pytest.raises(ProviderError):
+            await asked.begin()
+
+
+async def test_without_a_refresh_token_nobody_comes_in() -> None:
+    async with provider() as (double, asked):
+        code = await asked.begin()
+        tokens = double.tokens()
+        del tokens["refresh_token"]
+        double.answers.append(tokens)
+        with pytest.raises(ProviderError, match="offline_access"):
+            await asked.signed_in(code)
+
+
+@every_row(
+    "issuer",
+    [
+        "http://id.example",
+        "https://",
+        "https://user@id.example",
+        "https://id.example/?a",
+        "https://id.example/#a",
+        "ftp://id.example",
+        "id.example",
+        "https://id.example/\n",
+        "https://[",
+    ],
+)
+def test_an_issuer_is_an_https_address_or_a_port_of_this_machine(issuer: str) -> None:
+    assert fault_of_issuer(issuer)
+    assert not fault_of_issuer("https://login.example.com/tenant/v2.0")
+    assert not fault_of_issuer("http://127.0.0.1:4711")
