@@ -355,17 +355,18 @@ class SigningTeam:
     """
 
     _FORMAT = b"crabhook-team-v"
-    _SIGNED_FOR = b"crabhook-team-v1\0"
+    _VERSIONS = (b"1", b"2")  # the second has people whom an identity provider proved
 
     def __init__(self, content: bytes, authority: bytes, least: int) -> None:
         self._authority = authority
         head, _, body = content.partition(b"\n")
         version, _, signature = head.removeprefix(self._FORMAT).partition(b" ")
-        if not head.startswith(self._FORMAT) or version != b"1":
+        if not head.startswith(self._FORMAT) or version not in self._VERSIONS:
             raise UnsignedError("it is not what this version of crabhook writes")
         try:
             key = P256Key(authority[32:])
-            signed = key.signed(*_der_pair(_base64(signature)), self._SIGNED_FOR + body)
+            text = self._FORMAT + version + b"\0" + body
+            signed = key.signed(*_der_pair(_base64(signature)), text)
         except (UnsignedError, ValueError):
             signed = False
         if not signed:

@@ -33,7 +33,7 @@ class Identity:
         return f"{self.label} ({subject})" if self.label else subject
 
     def is_same(self, other: "Identity") -> bool:
-        """Whether both are the same account, whatever it is called now."""
+        """Whether both are the same account: what it is called may change."""
         return (self.issuer, self.subject) == (other.issuer, other.subject)
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from crabhook.model.errors import CrabhookError
 from crabhook.team.folder import Folder
 from crabhook.team.identity import OidcPolicy
-from crabhook.team.looks import Look, keep_looks, looks_in, moment, one_round
+from crabhook.team.looks import LastLook, keep_looks, looks_in, moment, one_round
 from crabhook.team.membership import Team, TeamRefusal
 
 if TYPE_CHECKING:
@@ -88,10 +88,10 @@ class LooksAgain:
             looked = await self._looked(provider, due)
         self.trouble = _trouble(looked, team.oidc)
 
-    async def _looked(self, provider: "Provider", due: Iterable[Look]) -> list[Look]:
+    async def _looked(self, provider: "Provider", due: Iterable[LastLook]) -> list[LastLook]:
         room = asyncio.Semaphore(AT_ONCE)
 
-        async def look_at(look: Look) -> Look:
+        async def look_at(look: LastLook) -> LastLook:
             async with room:
                 after = await looked_again(provider, look)
                 # At once: a provider takes most refresh tokens a single time.
@@ -101,7 +101,7 @@ class LooksAgain:
         return list(await asyncio.gather(*map(look_at, due)))
 
 
-async def looked_again(provider: "Provider", look: Look) -> Look:
+async def looked_again(provider: "Provider", look: LastLook) -> LastLook:
     """Return what a look says now of the person of the look before."""
     from crabhook.team.provider import EndedError, ProviderError  # as above
 
@@ -117,7 +117,7 @@ async def looked_again(provider: "Provider", look: Look) -> Look:
     return replace(now, token=confirmed.token)
 
 
-def _trouble(looks: Iterable[Look], policy: OidcPolicy) -> str:
+def _trouble(looks: Iterable[LastLook], policy: OidcPolicy) -> str:
     """Say whom the provider did not confirm, and until when they may open."""
     failed = [look for look in looks if look.trouble]
     if not failed:

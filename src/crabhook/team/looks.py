@@ -28,7 +28,7 @@ _LARGEST = 16 << 20  # bytes: ten thousand people
 
 
 @frozen
-class Look:
+class LastLook:
     """The last look at a person, by their id in the team; times are in seconds since 1970.
 
     `at`: when the provider last said that they are in. `role` and `groups` are what their groups
@@ -48,7 +48,7 @@ class Look:
     trouble: str = ""
 
 
-Looks = Mapping[str, Look]
+Looks = Mapping[str, LastLook]
 """The last look at each person, by their ids in the team."""
 
 
@@ -64,19 +64,19 @@ def looks_in(folder: Folder) -> Looks:
         raise TeamError(f"{folder.looks} cannot be read: {why}") from None
 
 
-def _look(values: Mapping[str, Any]) -> Look:
+def _look(values: Mapping[str, Any]) -> LastLook:
     made = dict(values)
     made["identity"] = Identity(**made["identity"])
     made["role"] = Role(made["role"])
     made["groups"] = tuple(map(str, made["groups"]))
-    return Look(**made)
+    return LastLook(**made)
 
 
-def keep_looks(folder: Folder, pairs: Iterable[tuple[Look, Look | None]]) -> None:
+def keep_looks(folder: Folder, pairs: Iterable[tuple[LastLook, LastLook | None]]) -> None:
     """Write looks, each with the look before it; raises TeamError.
 
-    A look counts if the one before it is still the last: the person may have joined anew since.
-    None before it: whatever was there.
+    A look counts if the look before it is still the last: the person may have joined again since.
+    With None it counts always.
     """
     with _alone(folder, "looks.lock"):
         looks = dict(looks_in(folder))
@@ -139,20 +139,20 @@ def _confirmed(team: Team, member: Member, looks: Looks, now: float) -> Member:
     return replace(member, role=role, doubt=_doubt(team, member, look, now))
 
 
-def _look_at(member: Member, looks: Looks) -> Look | None:
+def _look_at(member: Member, looks: Looks) -> LastLook | None:
     """Return the last look at the account that the person joined by."""
     look = looks.get(member.id)
     identity = member.identity
     return look if look and identity and look.identity.is_same(identity) else None
 
 
-def _out(member: Member, look: Look) -> Member:
+def _out(member: Member, look: LastLook) -> Member:
     why = f"{member.name} is out: {look.ended}. {_anew(member)}"
     gone = with_revoked(member, look.ended_at, lambda owned: not owned.revoked)
     return replace(gone, doubt=Doubt(why, out=True))
 
 
-def _doubt(team: Team, member: Member, look: Look, now: float) -> Doubt | None:
+def _doubt(team: Team, member: Member, look: LastLook, now: float) -> Doubt | None:
     policy, issuer = team.oidc, look.identity.issuer
     if policy is None or policy.issuer != issuer:
         asks = policy.issuer if policy else "no identity provider"
@@ -176,7 +176,7 @@ def _is_in(person: str, group: str, team: Team, looks: Looks) -> bool:
 
 
 def _anew(member: Member) -> str:
-    return f"an admin lets them in anew by `crabhook team invite {member.name} --oidc`"
+    return f"an admin lets them in by `crabhook team invite {member.name} --oidc`"
 
 
 def moment(seconds: float) -> str:

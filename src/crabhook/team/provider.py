@@ -173,7 +173,7 @@ class Provider:
     async def _confirmed(
         self, answer: Mapping[str, Value], begun: float, nonce: str, token: str
     ) -> Confirmed:
-        """Return whom the tokens of an answer confirm; `token` where the old one stays."""
+        """Return whom the tokens of an answer confirm; `token` stays without a new token."""
         token = text_at(answer, "refresh_token") or token
         if not 0 < len(token) <= LARGEST:
             raise ProviderError(
@@ -248,8 +248,8 @@ class Provider:
         algorithm, kid = header.get("alg"), header.get("kid")
         if algorithm not in ALGORITHMS or "crit" in header:
             raise jwt.InvalidAlgorithmError(f"it is signed by {algorithm!r}"[:80])
-        for known in (True, False):
-            if not known or not self._keys:
+        for again in (False, True):
+            if again or not self._keys:
                 self._keys = await self._published_keys()
             fitting = [key for key in self._keys if _fits(key, kid, algorithm)]
             if len(fitting) == 1:

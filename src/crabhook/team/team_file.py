@@ -247,8 +247,7 @@ class TeamReader:
     """The present team, for a server: each use looks at the file.
 
     `warn` hears of persons, devices and machines that come or go. As an alarm it hears of failed
-    attempts to join, of people whom the identity provider does not confirm, and of a file that
-    cannot be used.
+    attempts to join, of people whom the provider does not confirm, and of an unusable file.
 
     The authority is the team's authority at the server's start. With an unusable or outdated file
     nobody may do anything: silence opens no gate.

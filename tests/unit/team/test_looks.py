@@ -10,16 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from crabhook.hook.signed import SigningTeam, UnsignedError
 from crabhook.model.actor import Role
 from crabhook.model.event import Event
 from crabhook.team import edit_team, looking
 from crabhook.team.electorate import electorate_of
 from crabhook.team.identity import Identity, OidcPolicy
 from crabhook.team.looking import LooksAgain
-from crabhook.team.looks import SKEW, Look, confirmed, keep_looks, looks_in, one_round
+from crabhook.team.looks import SKEW, LastLook, confirmed, keep_looks, looks_in, one_round
 from crabhook.team.membership import Permission, Principal, Team, TeamGroup, TeamRefusal
 from crabhook.team.team_file import TeamReader, team_in
 from tests.support.identity_provider import policy_of
+from tests.support.signing_people import authority_point
 from tests.support.team import Founded, allowed, founded
 
 if TYPE_CHECKING:
@@ -47,8 +49,8 @@ class House:
         leads = (TeamGroup("leads", ("o-ann", "o-eve")), TeamGroup("own", ("o-ann",)))
         return replace(team, members=tuple(members), oidc=self.policy, groups=leads)
 
-    def look(self, **changes: Any) -> Look:
-        look = Look("o-ann", ANN, int(self.now), Role.ADMIN, ("leads",), "secret", "n")
+    def look(self, **changes: Any) -> LastLook:
+        look = LastLook("o-ann", ANN, int(self.now), Role.ADMIN, ("leads",), "secret", "n")
         look = replace(look, **changes)
         keep_looks(self.team.folder, [(look, None)])
         return look
@@ -194,6 +196,16 @@ def test_a_team_that_asks_a_provider_is_in_a_file_that_older_programs_refuse(
     house.team.folder.team.write_bytes(content.replace(b"team-v2", b"team-v1", 1))
     with pytest.raises(Exception, match="without the team's passphrase"):
         house.reader()
+
+
+def test_a_strict_hook_reads_that_file_too(house: House) -> None:
+    team = team_in(house.team.folder)
+    authority = bytes.fromhex(team.id) + authority_point(house.team.authority.key)
+    content = house.team.folder.team.read_bytes()
+    assert SigningTeam(content, authority, 1).version == team.version
+    for other in (b"team-v1", b"team-v3"):
+        with pytest.raises(UnsignedError):
+            SigningTeam(content.replace(b"team-v2", other, 1), authority, 1)
 
 
 def test_what_is_taken_away_is_a_text_for_the_record_without_a_secret(house: House) -> None:

@@ -13,7 +13,7 @@ from crabhook.model.errors import CrabhookError
 from crabhook.team import edit_team
 from crabhook.team.folder import Folder
 from crabhook.team.invitation import Joining
-from crabhook.team.looks import Look, keep_looks, looks_in
+from crabhook.team.looks import LastLook, keep_looks, looks_in
 from crabhook.team.membership import Device, Member, Team
 from crabhook.team.provider import Confirmed, DeviceCode, Provider, need_reader
 from crabhook.ui.console import say
@@ -84,4 +84,4 @@ class SigningIn:
         confirmed, now = self._signed_in(), int(time.time())
         entitled, token = confirmed.entitled, (confirmed.token, confirmed.nonce)
         about = self._invited.id, confirmed.identity, now, entitled.role, entitled.groups
-        keep_looks(folder, [(Look(*about, *token), None)])
+        keep_looks(folder, [(LastLook(*about, *token), None)])
