@@ -72,8 +72,9 @@ def answered(state: BrokerState, fact: Answered) -> list[Effect]:
     if decision.verdict is Verdict.DENY:
         state.sessions.refused(card.event)
     effects: list[Effect] = []
-    if is_strict(card) and not signed:
-        effects.append(state.note(card.event, signing.FIXED_WORDS, card.number))
+    if is_strict(card):
+        line = signing.told(card, fact, signed)
+        effects.append(state.note(card.event, line, card.number))
     for leg in card.requests:
         effects += state.resolve(leg, decided, signed)
     _remember(state, card, decided)

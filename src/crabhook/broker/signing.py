@@ -59,6 +59,16 @@ def asked_again(state: BrokerState, card: Card, leg: Leg) -> tuple[Card, list[Ef
     return after, [VotesVoid(after, void), state.note(card.event, line, card.number)]
 
 
+def told(card: Card, fact: Answered, signed: tuple[DecisionSignature, ...]) -> str:
+    """Return who signed what the card's strict hooks print, in words for the feed."""
+    if not signed:
+        return FIXED_WORDS
+    several = card.ballot is not None and any(vote.signed for vote in card.ballot.votes)
+    if several and card.ballot is not None:
+        return f"signed by {ledger.names_of(card.ballot.votes)}"
+    return f"signed by {fact.by.name}" if isinstance(fact.by, Operator) else FIXED_WORDS
+
+
 def check(state: BrokerState, card: Card, fact: Answered, decision: Decision) -> None:
     """Raise where a decision about a card is not signed as its hooks want it.
 

@@ -44,6 +44,7 @@ from crabhook.model.jsontext import compact, start_of
 from crabhook.model.order import LET_ONCE_FOR, Order, Standing
 from crabhook.model.session import Note, SessionKey
 from crabhook.model.signing import DecisionSignature
+from crabhook.model.statements import WHO_SIGNS, is_strict
 from crabhook.platforms.event_table import Held, Phase
 from crabhook.platforms.interface import Platform
 
@@ -261,9 +262,10 @@ class BrokerState:
         if card.ballot is not None:
             choices = _by_ballot(choices)
             card = replace(card, ballot=replace(card.ballot, as_of=self.now))
-        if any(leg.strict for leg in card.requests):  # a rule signs nothing
+        limits = [WHO_SIGNS] if is_strict(card) else []
+        if limits:  # a rule signs nothing
             choices = replace(choices, beside=choices.beside & ~Beside.RULE)
-        limits = [line for leg in legs for line in self.platforms[leg.platform].limits(leg)]
+        limits += [line for leg in legs for line in self.platforms[leg.platform].limits(leg)]
         before = self.cards.card(card.number)
         revision = before.revision + 1 if before else 1
         card = replace(

@@ -11,6 +11,13 @@ from crabhook.model.signing import DecisionSignature
 LETS = frozenset({Verdict.ALLOW, Verdict.ACCEPT, Verdict.RETRY, Verdict.KEEP_GOING})
 """The verdicts that nobody can bring about at such a hook without a signature."""
 
+WHO_SIGNS = (
+    "only signatures count here: people of the team sign at a desk, on a page or by a verb. What "
+    "nobody signs, as at the server's own terminal or by a rule, allows nothing. The model reads "
+    "fixed words instead"
+)
+"""What every face says of a card with a strict hook."""
+
 STANCES: Mapping[Stance, int] = {Stance.GATE: 1, Stance.COMPANION: 2, Stance.SUPERVISOR: 3}
 """The number of a stance in a statement."""
 
