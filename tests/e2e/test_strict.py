@@ -1,0 +1,43 @@
+"""The real Claude Code with strict hooks: a call runs once a person has signed it, and not before."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crabhook.model.actor import Role
+from tests.e2e.test_claude_code import install
+from tests.e2e.test_quorum import at_a_terminal
+from tests.integration.test_verbs import Machine
+from tests.support.turns import Text, bash
+from tests.support.web_house import WebHouse
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.e2e.conftest import MakeClaude
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
+RULES = '[[rule]]\nverdict = "allow"\nmatch = "Bash(touch unsigned)"\n'
+
+
+def test_what_a_person_signed_runs_and_what_the_server_allows_by_itself_does_not(
+    claude: MakeClaude, tmp_path: Path
+) -> None:
+    agent = claude((bash("touch made"),), (bash("touch unsigned"),), (Text("That is all."),))
+    with WebHouse() as house:
+        rules = house.home / ".config" / "crabhook" / "rules.toml"
+        rules.parent.mkdir(parents=True, exist_ok=True)
+        rules.write_text(RULES)
+        person = tmp_path / "bob"
+        house.team.seat(person / ".config" / "crabhook", "bob", house.desks, Role.DECIDER)
+        strict = ("--strict", "--team", str(house.team.folder.team), "--when-unsigned", "deny")
+        install(agent, house.service.address, gate=True, options=strict)
+        terminal = agent.terminal("make two files")
+        (card,) = Machine(person).pending()
+        code, told = at_a_terminal(person, "allow", str(card["number"]))
+        assert code == 0, told
+        terminal.wait_for("That is all.")
+    assert (agent.project / "made").exists()
+    assert not (agent.project / "unsigned").exists()
