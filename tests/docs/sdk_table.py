@@ -4,6 +4,7 @@ import inspect
 from pathlib import Path
 
 from crabhook.sdk import EVENTS, Event, Platform
+from crabhook.platforms import PLATFORMS
 from tests.docs.made_part import put
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "own-hooks.md"
@@ -26,8 +27,8 @@ def table() -> str:
     """Return the table, and the events that can only be looked at below it."""
     kinds = list(dict.fromkeys(kind for kinds in EVENTS.values() for kind in kinds.values()))
     rows = [
-        "| event | Claude Code | Gemini CLI | Codex | can be told |",
-        "| --- | --- | --- | --- | --- |",
+        f"| event | {' | '.join(PLATFORMS[agent].title for agent in Platform)} | can be told |",
+        f"| --- |{' --- |' * (len(Platform) + 1)}",
     ]
     for kind in kinds:
         if told := answers(kind):

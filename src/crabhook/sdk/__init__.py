@@ -1,4 +1,4 @@
-"""For people who write their own hooks: one small program for Claude Code, Gemini CLI and Codex.
+"""For people who write their own hooks: one small program for every agent that starts hooks.
 
     from crabhook.sdk import Answer, PreToolUse, on, run
 
@@ -22,6 +22,7 @@ from crabhook.sdk.events.calls import (
     PostToolBatch,
     PostToolUse,
     PostToolUseFailure,
+    PreMcpToolCall,
     PreSkillShellCommand,
     PreToolUse,
 )
@@ -34,6 +35,7 @@ from crabhook.sdk.events.session import (
     DirectoryAdded,
     Elicitation,
     ElicitationResult,
+    ErrorOccurred,
     FileChanged,
     InstructionsLoaded,
     Interrupt,
@@ -43,6 +45,7 @@ from crabhook.sdk.events.session import (
     PostModelSwitch,
     PreCompact,
     PreModelSwitch,
+    SessionDelete,
     SessionEnd,
     SessionStart,
     Setup,
@@ -53,6 +56,8 @@ from crabhook.sdk.events.session import (
     TaskCompleted,
     TaskCreated,
     TeammateIdle,
+    TodoCompleted,
+    TodoCreated,
     UserPromptExpansion,
     UserPromptSubmit,
     WorktreeCreate,
@@ -72,6 +77,7 @@ __all__ = [
     "DirectoryAdded",
     "Elicitation",
     "ElicitationResult",
+    "ErrorOccurred",
     "Event",
     "FileChanged",
     "Handler",
@@ -88,10 +94,12 @@ __all__ = [
     "PostToolUse",
     "PostToolUseFailure",
     "PreCompact",
+    "PreMcpToolCall",
     "PreModelSwitch",
     "PreSkillShellCommand",
     "PreToolUse",
     "Reply",
+    "SessionDelete",
     "SessionEnd",
     "SessionStart",
     "Setup",
@@ -102,6 +110,8 @@ __all__ = [
     "TaskCompleted",
     "TaskCreated",
     "TeammateIdle",
+    "TodoCompleted",
+    "TodoCreated",
     "Unknown",
     "UserPromptExpansion",
     "UserPromptSubmit",

@@ -23,29 +23,79 @@ class Platform(StrEnum):
     CLAUDE = "claude"
     GEMINI = "gemini"
     CODEX = "codex"
+    QWEN = "qwen"
+    COPILOT = "copilot"
 
 
-_CLAUDE, _GEMINI, _CODEX = Platform.CLAUDE, Platform.GEMINI, Platform.CODEX
+_CLAUDE, _GEMINI, _CODEX, _QWEN, _COPILOT = Platform
 
 # The first name is today's; older ones may still arrive. Codex's apply_patch is missing here: it
-# edits many files, and its input is a patch.
+# edits many files, and its input is a patch. Copilot's second name is PermissionRequest's.
 COMMON: Mapping[str, Mapping[Platform, tuple[str, ...]]] = {
-    "shell": {_CLAUDE: ("Bash",), _GEMINI: ("run_shell_command",), _CODEX: ("Bash",)},
-    "read_file": {_CLAUDE: ("Read",), _GEMINI: ("read_file",)},
-    "write_file": {_CLAUDE: ("Write",), _GEMINI: ("write_file",)},
-    "edit_file": {_CLAUDE: ("Edit",), _GEMINI: ("replace",)},
-    "glob": {_CLAUDE: ("Glob",), _GEMINI: ("glob",)},
-    "grep": {_CLAUDE: ("Grep",), _GEMINI: ("grep_search", "search_file_content")},
-    "web_fetch": {_CLAUDE: ("WebFetch",), _GEMINI: ("web_fetch",)},
+    "shell": {
+        _CLAUDE: ("Bash",),
+        _GEMINI: ("run_shell_command",),
+        _CODEX: ("Bash",),
+        _QWEN: ("run_shell_command",),
+        _COPILOT: ("Bash", "bash"),
+    },
+    "read_file": {
+        _CLAUDE: ("Read",),
+        _GEMINI: ("read_file",),
+        _QWEN: ("read_file",),
+        _COPILOT: ("Read", "view"),
+    },
+    "write_file": {
+        _CLAUDE: ("Write",),
+        _GEMINI: ("write_file",),
+        _QWEN: ("write_file",),
+        _COPILOT: ("Write", "create"),
+    },
+    "edit_file": {
+        _CLAUDE: ("Edit",),
+        _GEMINI: ("replace",),
+        _QWEN: ("edit",),
+        _COPILOT: ("Edit", "edit"),
+    },
+    "glob": {
+        _CLAUDE: ("Glob",),
+        _GEMINI: ("glob",),
+        _QWEN: ("glob",),
+        _COPILOT: ("Glob", "glob"),
+    },
+    "grep": {
+        _CLAUDE: ("Grep",),
+        _GEMINI: ("grep_search", "search_file_content"),
+        _QWEN: ("grep_search",),
+        _COPILOT: ("Grep", "grep"),
+    },
+    "web_fetch": {
+        _CLAUDE: ("WebFetch",),
+        _GEMINI: ("web_fetch",),
+        _QWEN: ("web_fetch",),
+        _COPILOT: ("WebFetch", "web_fetch"),
+    },
     "web_search": {_CLAUDE: ("WebSearch",), _GEMINI: ("google_web_search",)},
-    "task": {_CLAUDE: ("Agent", "Task"), _GEMINI: ("invoke_agent",)},
+    "task": {
+        _CLAUDE: ("Agent", "Task"),
+        _GEMINI: ("invoke_agent",),
+        _QWEN: ("agent",),
+        _COPILOT: ("Agent", "task"),
+    },
     "ask_user": {
         _CLAUDE: ("AskUserQuestion",),
         _GEMINI: ("ask_user",),
         _CODEX: ("request_user_input",),
+        _QWEN: ("ask_user_question",),
+        _COPILOT: ("AskUserQuestion", "ask_user"),
     },
-    "exit_plan_mode": {_CLAUDE: ("ExitPlanMode",), _GEMINI: ("exit_plan_mode",)},
-    "write_todos": {_CLAUDE: ("TodoWrite",), _GEMINI: ("write_todos",)},
+    "exit_plan_mode": {
+        _CLAUDE: ("ExitPlanMode",),
+        _GEMINI: ("exit_plan_mode",),
+        _QWEN: ("exit_plan_mode",),
+        _COPILOT: ("exit_plan_mode",),
+    },
+    "write_todos": {_CLAUDE: ("TodoWrite",), _GEMINI: ("write_todos",), _QWEN: ("todo_write",)},
 }
 
 _BY_OWN_NAME = {
@@ -252,6 +302,19 @@ class Body:
     def leave_out(self, what: str) -> None:
         """Note something that this platform cannot be told on this event."""
         self._unsaid.append(what)
+
+    def permission(self, word: str, reason: str) -> None:
+        """Say before a call what is to become of it."""
+        self.specific["permissionDecision"] = word
+        if reason:
+            self.specific["permissionDecisionReason"] = reason
+
+    def leave_out_display(self, answer: Answer) -> None:
+        """Note what a platform that shows its user nothing of a hook's cannot be told."""
+        if answer.user_message:
+            self.leave_out("the message: this agent shows its user none")
+        if answer.suppress_output:
+            self.leave_out("suppressOutput: this agent shows no output of a hook")
 
     def go_beside(self, answer: Answer) -> None:
         """Say what an answer holds beside its verdict, at the top level."""

@@ -36,19 +36,20 @@ def answer(event: Event, reply: WireReply) -> Answer | None:
     verdict, reason = _verdict(event, top, specific, decision)
     if reply.exit_code == _BLOCKED:
         verdict, reason = _block(event), words(reply.stderr.decode("utf-8", "replace"))
+    context = text_at(specific, "additionalContext") or text_at(top, "additionalContext")
     updates = decision.get("updatedPermissions")
     permissions = updates if isinstance(updates, list) else []
     heard = Answer(
         verdict=verdict,
         reason=reason,
-        context=text_at(specific, "additionalContext"),
+        context=context,
         updated_input=_first_object(
             (specific, "updatedInput"), (specific, "tool_input"), (decision, "updatedInput")
         ),
         output=specific.get("updatedToolOutput"),
         content=_first_object((specific, "content")),
         permissions=tuple(update for update in permissions if isinstance(update, dict)),
-        interrupt=decision.get("interrupt") is True,
+        interrupt=(decision or top).get("interrupt") is True,
         halt=words(top.get("stopReason")) if top.get("continue") is False else "",
         user_message=text_at(top, "systemMessage"),
         suppress_output=top.get("suppressOutput") is True,
@@ -63,6 +64,7 @@ def _verdict(
         return Verdict.RETRY, ""
     for body, key, reason in (
         (decision, "behavior", "message"),
+        (top, "behavior", "message"),
         (specific, "permissionDecision", "permissionDecisionReason"),
         (specific, "action", ""),
         (top, "decision", "reason"),

@@ -64,17 +64,29 @@ def read_event(payload: bytes | Mapping[str, Any], platform: Platform | str | No
     if not isinstance(payload, bytes):
         payload = compact(payload).encode()
     raw = parse_object(payload)
+    whose = Platform(platform) if platform else None
+    if whose is Platform.COPILOT or (whose is None and not _COPILOTS.isdisjoint(raw)):
+        from crabhook.sdk.dialects import copilot  # which alone has other names
+
+        named = copilot.named(raw)
+        whose = whose or find_platform({**raw, **named})
+        raw = named if whose is Platform.COPILOT else raw
     name = raw.get("hook_event_name")
     if not isinstance(name, str) or not name:
         raise PayloadError('it has no text "hook_event_name"')
-    whose = Platform(platform) if platform else find_platform(raw)
+    whose = whose or find_platform(raw)
     return EVENTS[whose].get(name, Unknown)(raw, whose, payload)
+
+
+# Copilot's own: the names of some events' fields, of its results, and of how a turn ended.
+_COPILOTS = frozenset({"hookName", "sessionId", "agentName", "tool_result", "stop_reason"})
 
 
 def find_platform(raw: Mapping[str, Any]) -> Platform:
     """Return whose input it is, by what only one agent sends.
 
-    Gemini dates its events. Codex numbers its turns, names its transcripts rollout-..., and sends a
+    Gemini, Qwen and Copilot date their events: Qwen tells its mode as well, and Copilot names no
+    transcript. Codex numbers its turns, names its transcripts rollout-..., and sends a
     SessionStart's permission mode. Event names must fit too. Environment variables tell nothing: an
     agent started by another inherits them.
     """
@@ -85,7 +97,15 @@ def find_platform(raw: Mapping[str, Any]) -> Platform:
         or (name == "SessionStart" and "permission_mode" in raw)
         or (isinstance(transcript, str) and transcript.rpartition("/")[2].startswith("rollout-"))
     )
-    signs = {Platform.GEMINI: "timestamp" in raw, Platform.CODEX: of_codex, Platform.CLAUDE: True}
+    dated = "timestamp" in raw
+    of_copilot = dated and "cwd" in raw and not transcript
+    signs = {
+        Platform.QWEN: dated and "permission_mode" in raw,
+        Platform.COPILOT: of_copilot or not _COPILOTS.isdisjoint(raw),
+        Platform.GEMINI: dated,
+        Platform.CODEX: of_codex,
+        Platform.CLAUDE: True,
+    }
     return next(
         (platform for platform, seen in signs.items() if seen and platform in having), having[0]
     )
@@ -145,7 +165,12 @@ def _failed(event: Event, what: str, trace: str, on_error: OnError) -> Reply:
         return write(event, refusal)._replace(stderr=f"{what}\n{trace}")
     # Gemini shows its user no standard error beside an object, but a message in it.
     output = {"systemMessage": what} if event.platform is Platform.GEMINI else None
-    return Reply(output, f"{what}\n{trace}", FAILED)
+    return Reply(output, f"{what}\n{trace}", _going_on(event.platform))
+
+
+def _going_on(platform: str | None) -> int:
+    """Return the exit code of a hook that failed, and lets the agent go on."""
+    return 0 if platform == Platform.COPILOT else FAILED  # for Copilot any other code denies
 
 
 def _fault(event: Event, error: BaseException, on_error: OnError) -> Reply:
@@ -174,7 +199,7 @@ def _unreadable(
     name = event_name(payload) if isinstance(payload, bytes) else None
     if name:
         return _failed(read_event({"hook_event_name": name}, platform), what, "", on_error)
-    return Reply(None, f"{what}\n", REFUSED if on_error == "deny" else FAILED)
+    return Reply(None, f"{what}\n", REFUSED if on_error == "deny" else _going_on(platform))
 
 
 _HELP = """\

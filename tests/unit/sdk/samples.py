@@ -1,4 +1,4 @@
-"""The recorded inputs of all three agents."""
+"""The recorded inputs of every agent that starts hooks."""
 
 import json
 from pathlib import Path
@@ -9,9 +9,11 @@ from crabhook.sdk import Event, read_event
 FOLDER = Path(__file__).parents[2] / "samples"
 ALL = [
     (platform, file.stem)
-    for platform in ("claude", "gemini", "codex")
+    for platform in ("claude", "gemini", "codex", "qwen", "copilot")
     for file in sorted((FOLDER / platform).glob("*.json"))
 ]
+SPECIFIED = [row for row in ALL if row[0] in ("claude", "gemini", "codex")]
+"""Those of the agents that `crabhook.sdk.compat` is for."""
 
 
 def text(platform: str, name: str) -> str:

@@ -45,6 +45,11 @@ def test_the_platform_of_every_recorded_input_is_found(platform: str, name: str)
         ("claude", {"hook_event_name": "PreToolUse", "timestamp": "t"}),
         ("claude", {"hook_event_name": "PreToolUse", "permission_mode": "default"}),
         ("gemini", {"hook_event_name": "Teleport", "timestamp": "t"}),
+        ("qwen", {"hook_event_name": "Stop", "timestamp": "t", "permission_mode": "yolo"}),
+        ("qwen", {"hook_event_name": "TodoCreated"}),
+        ("copilot", {"hook_event_name": "Stop", "stop_reason": "end_turn"}),
+        ("copilot", {"hook_event_name": "PreToolUse", "timestamp": "t", "cwd": "/p"}),
+        ("copilot", {"hook_event_name": "ErrorOccurred"}),
     ],
 )
 def test_one_sign_is_enough_to_tell_whose_event_it_is(platform: str, raw: dict[str, Any]) -> None:

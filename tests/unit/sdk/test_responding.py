@@ -90,7 +90,8 @@ def test_006_9_a_failing_hook_never_sends_an_agent_round_in_circles(
     event = samples.event(platform, name)
     assert "cannot look at" in reply.stderr
     refused = on_error == "deny" and event.refusal("") is not None
-    assert reply.exit_code == (0 if refused else 1)
+    # For Copilot any other code than 0 denies.
+    assert reply.exit_code == (0 if refused or platform == "copilot" else 1)
     if not refused:
         assert set(reply.output or {}) <= {"systemMessage"}
     if isinstance(event, Stop):

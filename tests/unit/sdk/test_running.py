@@ -103,7 +103,7 @@ def test_a_slip_in_a_word_of_the_authors_opens_no_guard(tmp_path: Path) -> None:
     unknown = HOOK.replace("on_error=sys.argv[1]", "platform='cursor'")
     done = hook(tmp_path, call("ls"), source=unknown)
     assert (done.returncode, done.stdout) == (2, b"")
-    assert b"'claude', 'gemini', 'codex', not 'cursor'" in done.stderr
+    assert b"'codex', 'qwen', 'copilot', not 'cursor'" in done.stderr
 
 
 def test_an_event_that_is_decided_by_its_exit_code_is(tmp_path: Path) -> None:

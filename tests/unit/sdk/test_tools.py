@@ -7,7 +7,7 @@ from crabhook.sdk.compat import NORMALIZED_TO_TOOL
 from crabhook.sdk.event import COMMON, common_name
 from tests.unit.sdk import samples
 
-CLAUDE, GEMINI, CODEX = Platform
+CLAUDE, GEMINI, CODEX = Platform.CLAUDE, Platform.GEMINI, Platform.CODEX
 
 
 @pytest.mark.parametrize("name", NORMALIZED_TO_TOOL[CLAUDE])

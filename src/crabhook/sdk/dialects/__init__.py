@@ -45,6 +45,14 @@ def _dialect(platform: Platform) -> Callable[[Event, Answer], Reply]:
         from crabhook.sdk.dialects import gemini  # a hook answers one agent
 
         return gemini.write
+    if platform is Platform.QWEN:
+        from crabhook.sdk.dialects import qwen  # likewise
+
+        return qwen.write
+    if platform is Platform.COPILOT:
+        from crabhook.sdk.dialects import copilot  # likewise
+
+        return copilot.write
     if platform is Platform.CODEX:
         from crabhook.sdk.dialects import codex  # likewise
 

@@ -60,9 +60,7 @@ def _decide(body: Body, answer: Answer, verdict: Verdict) -> None:
     updated = _updated_input(body.event, answer)
     match body.event:
         case PreToolUse() | PreSkillShellCommand() | session.PreModelSwitch():
-            body.specific["permissionDecision"] = verdict.value
-            if answer.reason:
-                body.specific["permissionDecisionReason"] = answer.reason
+            body.permission(verdict.value, answer.reason)
             if updated is not None:
                 body.specific["updatedInput"] = updated
         case PermissionRequest():

@@ -42,8 +42,7 @@ def write(event: Event, answer: Answer) -> Reply:
 
 def _before_call(body: Body, answer: Answer) -> None:
     if answer.halt or answer.verdict in (Verdict.DENY, Verdict.ASK, Verdict.DEFER):
-        body.specific["permissionDecision"] = "deny"
-        body.specific["permissionDecisionReason"] = answer.reason or answer.halt or _NO_ASKING
+        body.permission("deny", answer.reason or answer.halt or _NO_ASKING)
         if answer.verdict is not Verdict.DENY:
             body.leave_out("all but the denial: Codex cannot ask, defer or end the turn here")
     elif answer.updated_input is not None:  # the allow belongs to it, and approves nothing

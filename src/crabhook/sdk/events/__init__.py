@@ -28,6 +28,16 @@ _CODEX = """
     PreToolUse PermissionRequest PostToolUse UserPromptSubmit Stop SubagentStart SubagentStop
     SessionStart SessionEnd PreCompact PostCompact Interrupt
 """
+_QWEN = """
+    PreToolUse PermissionRequest PostToolUse PostToolUseFailure PostToolBatch PermissionDenied
+    UserPromptSubmit UserPromptExpansion Stop StopFailure MessageDisplay Notification
+    SubagentStart SubagentStop TodoCreated TodoCompleted SessionStart SessionEnd SessionDelete
+    PreCompact PostCompact InstructionsLoaded
+"""
+_COPILOT = """
+    PreToolUse PermissionRequest PostToolUse PostToolUseFailure PreMcpToolCall UserPromptSubmit
+    Stop Notification ErrorOccurred SubagentStart SubagentStop SessionStart SessionEnd PreCompact
+"""
 _GEMINI = {
     "BeforeTool": "PreToolUse",
     "AfterTool": "PostToolUse",
@@ -46,4 +56,6 @@ EVENTS: Mapping[Platform, Mapping[str, type[Event]]] = {
     Platform.CLAUDE: {name: _KINDS[name] for name in _CLAUDE.split()},
     Platform.GEMINI: {name: _KINDS[ours] for name, ours in _GEMINI.items()},
     Platform.CODEX: {name: _KINDS[name] for name in _CODEX.split()},
+    Platform.QWEN: {name: _KINDS[name] for name in _QWEN.split()},
+    Platform.COPILOT: {name: _KINDS[name] for name in _COPILOT.split()},
 }

@@ -122,6 +122,9 @@ class Fillable(Event):
         return Answer(Verdict.DECLINE)
 
 
+_OF_FILES = ("read_file", "write_file", "edit_file")
+
+
 class _Call(Event):
     """One call of a tool.
 
@@ -146,7 +149,8 @@ class _Call(Event):
     @property
     def file_path(self) -> str:
         """The file that is read, written or edited, as the agent wrote it; empty without one."""
-        return text_at(self.tool_input, "file_path")
+        path = text_at(self.tool_input, "file_path")
+        return path or (text_at(self.tool_input, "path") if self.tool in _OF_FILES else "")
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.tool_name} of {self.platform}>"
@@ -216,14 +220,18 @@ class PreSkillShellCommand(_Call, Deniable, Haltable):
         return Answer(Verdict.ALLOW)
 
 
+class PreMcpToolCall(Event):
+    """A tool of an MCP server is about to be called (Copilot), which PreToolUse has decided."""
+
+
 class PostToolUse(_Call, Blockable, TakesContext, TalksToUser, Haltable):
     """A tool has been called (Gemini: AfterTool).
 
-    The model reads the reason of `block`: beside the result on Claude Code, instead of it on Codex
-    and Gemini.
+    The model reads the reason of `block`: beside the result on Claude Code and Qwen, instead of it
+    elsewhere.
     """
 
-    tool_response = Anything("tool_response")
+    tool_response = Anything("tool_response", "tool_result")
     duration_ms = Number("duration_ms")
 
     def replace_output(self, output: object) -> Answer:

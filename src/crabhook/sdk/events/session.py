@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from crabhook.sdk.event import Answer, Event, Flag, Number, Object, Text, Verdict
+from crabhook.sdk.event import Answer, Anything, Event, Flag, Number, Object, Text, Verdict
 from crabhook.sdk.events import calls
 
 if TYPE_CHECKING:
@@ -195,6 +195,25 @@ class StopFailure(Event):
     error = Text("error")
     error_details = Text("error_details")
     last_assistant_message = Text("last_assistant_message")
+
+
+class TodoCreated(Event):
+    """An entry of the list of things to do was made (Qwen Code)."""
+
+
+class TodoCompleted(Event):
+    """An entry of the list of things to do is done (Qwen Code)."""
+
+
+class SessionDelete(Event):
+    """A session was deleted (Qwen Code)."""
+
+
+class ErrorOccurred(Event):
+    """Something went wrong (Copilot); `error_context` says at what."""
+
+    error = Anything("error")
+    error_context = Text("error_context")
 
 
 class Interrupt(Event):

@@ -13,6 +13,7 @@ from crabhook.platforms.claude.events import EVENTS as CLAUDES
 from crabhook.platforms.claude.events import Way
 from crabhook.platforms.event_table import Also
 from crabhook.sdk import EVENTS, Event, Platform, Unknown, Verdict, read_event
+from crabhook.sdk.dialects import copilot
 from crabhook.sdk.events import calls
 from tests.support.rows import every_row
 from tests.unit.sdk import samples
@@ -74,7 +75,8 @@ def test_006_2_every_recorded_input_is_an_event_that_is_known(platform: str, nam
     event = samples.event(platform, name)
     assert not isinstance(event, Unknown)
     assert event.name == name.partition("-")[0]
-    assert event.raw == samples.raw(platform, name)
+    sent = samples.raw(platform, name)
+    assert event.raw == (copilot.named(sent) if platform == "copilot" else sent)
     assert event.session_id == event.raw["session_id"]
 
 
