@@ -3,8 +3,8 @@
 import inspect
 from pathlib import Path
 
-from crabhook.sdk import EVENTS, Event, Platform
 from crabhook.platforms import PLATFORMS
+from crabhook.sdk import EVENTS, Event, Platform
 from tests.docs.made_part import put
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "own-hooks.md"
