@@ -33,6 +33,7 @@ from crabhook.present.document import (
     ServerAsks,
     TextChange,
     TextChanges,
+    UnifiedDiff,
 )
 from crabhook.present.summary import TELLING, is_plan, is_question
 
@@ -85,7 +86,7 @@ def _lead(tool_input: Mapping[str, Value], blocks: Mapping[str, Block]) -> tuple
     for key, chooser in CHOOSERS.items():
         file = next((blocks[name] for name in chooser.of.split() if name in blocks), None)
         whole = blocks.get(key)
-        if file is not None and isinstance(whole, TextChange | TextChanges | NewText):
+        if file is not None and isinstance(whole, TextChange | TextChanges | NewText | UnifiedDiff):
             changes = whole.edits if isinstance(whole, TextChanges) else ()
             if all(edit.change is not None for edit in changes):
                 return file, whole
@@ -104,20 +105,36 @@ def _lead(tool_input: Mapping[str, Value], blocks: Mapping[str, Block]) -> tuple
 def happening(event: Event) -> Body:
     """Return what an event tells beside its tool's input, without what a card shows elsewhere.
 
-    A field that the agent's own table names is a fact also where a card shows it elsewhere.
+    A field that the agent's own table names is a fact also where a card shows it elsewhere, unless
+    it only repeats the call.
     """
     fields = event.fields
-    own = {key: value for key, value in fields.items() if not _elsewhere(event, key, value)}
+    repeated = {key for key in event.tells if _repeats_the_call(event, fields.get(key))}
+    own = {
+        key: value
+        for key, value in fields.items()
+        if key not in repeated and not _elsewhere(event, key, value)
+    }
     labels = LABELS | {key: shown.short for key, shown in event.tells.items() if shown.short}
     blocks = list[Block]()
     for key in dict.fromkeys((*labels, *event.tells)):
         short = labels.get(key, "") if key in own else ""
         shown = event.tells.get(key)
-        if key in fields and (short or shown):
+        if key in fields and key not in repeated and (short or shown):
             blocks.append(Fact({key: fields[key]}, key, fields[key], shown, short))
         if key == "message" and (entries := read_fields(fields)):
             blocks.append(McpForm({"requested_schema": fields["requested_schema"]}, entries))
     return Body((), tuple(blocks), own)
+
+
+def _repeats_the_call(event: Event, value: Value) -> bool:
+    """Whether a field says nothing but what the call's own name and input say."""
+    if event.tool is None or not value:
+        return False
+    texts = [text for text in event.given.values() if isinstance(text, str)]
+    below = f"{event.cwd}/" if event.cwd else ""
+    said_already = {event.tool.name, *texts, *(text.removeprefix(below) for text in texts)}
+    return all(item in said_already for item in (value if isinstance(value, list) else [value]))
 
 
 def server_asks(event: Event) -> ServerAsks | None:
@@ -202,6 +219,7 @@ CHOOSERS: dict[str, Chooser] = {
     "edits": Chooser(_edits, of="file_path"),
     "content": Chooser(_text(NewText), of="file_path filePath"),
     "file_text": Chooser(_text(NewText), of="path"),
+    "diff": Chooser(_text(UnifiedDiff), of="path"),
     "new_source": Chooser(_text(NewText), of="notebook_path"),
     "plan": Chooser(_text(Plan), leads=True),
     "prompt": Chooser(_text(AgentMessage)),

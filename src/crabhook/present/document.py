@@ -181,6 +181,21 @@ class NewText(Block):
 
 
 @frozen
+class UnifiedDiff(Block):
+    """A change of a file as its agent's own diff tells it."""
+
+    text: str
+
+    @property
+    def counts(self) -> Counts | None:
+        """How many lines come and go; None where the diff is not here to its end."""
+        if self.text.endswith(CUT):
+            return None
+        lines = [line for line in self.text.splitlines() if not line.startswith(("+++", "---"))]
+        return sum(line[:1] == "+" for line in lines), sum(line[:1] == "-" for line in lines)
+
+
+@frozen
 class McpForm(Block):
     """The fields of a form that an MCP server wants to have filled in."""
 

@@ -28,6 +28,7 @@ from crabhook.present.document import (
     ServerAsks,
     TextChange,
     TextChanges,
+    UnifiedDiff,
 )
 from tests.support.rows import every_row
 
@@ -93,6 +94,11 @@ LEADS: dict[str, tuple[Any, tuple[Block, ...], set[str]]] = {
             field(FilePath, "path", "/a.py"),
             TextChange({"old_str": "x", "new_str": "y"}, "x", "y"),
         ),
+        set(),
+    ),
+    "a diff of Copilot's": (
+        {"path": "/a.py", "diff": "@@\n+x\n"},
+        (field(FilePath, "path", "/a.py"), field(UnifiedDiff, "diff", "@@\n+x\n")),
         set(),
     ),
     "a folder to search": (
@@ -188,6 +194,12 @@ def test_a_change_counts_its_lines_where_it_has_all_of_them(
     assert block.whole is (counts is not None)
 
 
+def test_a_diff_counts_its_lines_without_the_names_of_its_files() -> None:
+    diff = "--- a/x\n+++ b/x\n@@ -1,2 +1,3 @@\n a\n-b\n+c\n+d\n"
+    assert UnifiedDiff({}, diff).counts == (2, 1)
+    assert UnifiedDiff({}, f"{diff[:-3]}…").counts is None
+
+
 def happens(
     fields: dict[str, Any], told: dict[str, ShownField] | None = None, **event: Any
 ) -> Body:
@@ -253,6 +265,18 @@ def test_the_tools_own_fields_are_told_with_the_tool_alone() -> None:
     fields = {"tool_name": "Bash", "tool_use_id": "t1", "tool_input": {}}
     assert happens(fields).fields == fields
     assert happens(fields, tool=ToolCall("Bash", {}, "t1")).fields == {}
+
+
+PATTERNS = {"patterns": ShownField("patterns"), "permission": ShownField("asks for")}
+
+
+def test_a_field_that_only_repeats_the_call_is_not_told_again() -> None:
+    tool = ToolCall("bash", {"command": "make x", "file": "/p/src/a.py"})
+    fields = {"permission": "bash", "patterns": ["make x", "src/a.py"]}
+    again = happens(fields, PATTERNS, tool=tool, cwd="/p")
+    assert (again.blocks, again.fields) == ((), {})
+    more = happens(fields | {"patterns": ["make x", "rm y"]}, PATTERNS, tool=tool, cwd="/p")
+    assert [block.key for block in more.of(Fact)] == ["patterns"]
 
 
 ASKS = {"mcp_server_name": "pay", "message": "Sign in."}

@@ -29,6 +29,7 @@ from crabhook.present.document import (
     Questions,
     TextChange,
     TextChanges,
+    UnifiedDiff,
 )
 from crabhook.present.summary import json_start
 from crabhook.ui.text.rows import Row, indented
@@ -156,7 +157,7 @@ def _beside(text: str, block: Block) -> Iterator[Row]:
 
 
 def _text(
-    indent: str, block: CommandText | NewText | Plan | AgentMessage, longest: int
+    indent: str, block: CommandText | NewText | UnifiedDiff | Plan | AgentMessage, longest: int
 ) -> Iterator[Row]:
     """Show a text below its name, line by line, behind `indent`."""
     for key in block.fields:
@@ -196,6 +197,7 @@ _ROWS: Mapping[type[Block], Callable[..., Iterator[Row]]] = {
     TextChange: _change,
     TextChanges: _edits,
     NewText: partial(_text, "    +"),
+    UnifiedDiff: partial(_text, "    "),
     Plan: partial(_text, "    "),
     AgentMessage: partial(_text, "    "),
     McpForm: _form,

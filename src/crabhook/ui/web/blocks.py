@@ -46,6 +46,7 @@ from crabhook.present.document import (
     ServerAsks,
     TextChange,
     TextChanges,
+    UnifiedDiff,
 )
 from crabhook.present.phrases import joined as phrase
 from crabhook.present.safe import folded
@@ -442,6 +443,9 @@ _DRAWINGS: Mapping[type[Block], Callable[..., Html]] = {
     TextChange: _change,
     TextChanges: _changes,
     NewText: _new_text,
+    UnifiedDiff: lambda each, pen: text_block(
+        "patch", each.text, pen, _counts("change", each.counts)
+    ),
     McpForm: form,
     Fact: _fact,
     OurWords: lambda each, _: paragraph(each.text),

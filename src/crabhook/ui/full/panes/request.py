@@ -39,6 +39,7 @@ from crabhook.present.document import (
     Quote,
     TextChange,
     TextChanges,
+    UnifiedDiff,
 )
 from crabhook.present.sentence import asker
 from crabhook.present.summary import as_allowed, brief
@@ -255,7 +256,10 @@ def _again(block: AskedAgain, sheet: Sheet) -> Iterator[Line]:
 def _lead(blocks: tuple[Block, ...], cwd: str, sheet: Sheet) -> Iterator[Line]:
     """Show what says what the call does; a file below `cwd` is named relative to it."""
     match blocks:
-        case (FilePath(path=path), TextChange() | TextChanges() | NewText() as text):
+        case (
+            FilePath(path=path),
+            TextChange() | TextChanges() | NewText() | UnifiedDiff() as text,
+        ):
             yield from _path(path, cwd, text.counts, sheet)
             yield from _block(text, sheet)
         case (CommandText() as command, Description(text=text)):
@@ -328,6 +332,7 @@ _DRAWINGS: Mapping[type[Block], Callable[..., Iterator[Line]]] = {
     CommandText: _command,
     TextChange: _change,
     TextChanges: _edits,
+    UnifiedDiff: lambda block, sheet: framed(patch_rows(block.text.strip("\n"), sheet.inner)),
     NewText: lambda block, sheet: framed(added_rows(block.text, sheet.inner)),
     Plan: lambda block, sheet: _markdown(block.text, sheet),
     FilePath: lambda block, sheet: code.quoted(block.path, sheet, style="name"),
