@@ -11,6 +11,7 @@ import pytest
 
 from crabhook.platforms import HOOKED
 from crabhook.platforms.installation import Transport
+from tests.support.http_desk import HttpDesk
 from tests.support.plain_desk import CRABHOOK, PlainDesk
 
 if TYPE_CHECKING:
@@ -32,8 +33,8 @@ def home(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def crabhook(home: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    environment = {"PATH": os.environ["PATH"], "HOME": str(home), "LANG": "C.UTF-8"}
+def crabhook(home: Path, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
+    environment = {"PATH": os.environ["PATH"], "HOME": str(home), "LANG": "C.UTF-8", **more}
     return subprocess.run(
         [CRABHOOK, *words],
         check=False,
@@ -185,3 +186,12 @@ def test_hooks_that_the_agent_sends_itself_are_proved_too(agent: str, home: Path
         assert proofs
         assert {proof["status"] for proof in proofs} == {"ok"}, proofs
         assert not any("#" in line for line in desk.said)
+
+
+def test_a_provider_for_frameworks_is_proved_too(home: Path) -> None:
+    with HttpDesk() as desk:
+        before = desk.record()
+        ran = crabhook(home, "prove", "--aap", f"{desk.url}/aap", CRABHOOK_TOKEN=desk.token)
+        assert ran.returncode == 0, ran.stdout
+        assert "The provider denied the marked call. It reached nobody" in ran.stdout
+        assert desk.record() == before

@@ -213,6 +213,30 @@ def trusting(ca: str) -> ssl.SSLContext:
     return ssl.create_default_context(cafile=ca or None)
 
 
+def posted(url: str, payload: bytes, headers: Mapping[str, str], within: float) -> tuple[int, str]:
+    """Send JSON to a server, as an agent does; return the status and the body.
+
+    Raises ProgramError where no server answers within so many seconds.
+    """
+    line: HTTPConnection
+    try:
+        parts = urlsplit(url)
+        if parts.scheme == "https":
+            trust = trusting(os.environ.get("NODE_EXTRA_CA_CERTS", ""))
+            line = HTTPSConnection(parts.netloc, timeout=within, context=trust)
+        else:
+            line = HTTPConnection(parts.netloc, timeout=within)
+        try:
+            sent = {**headers, "Content-Type": "application/json"}
+            line.request("POST", parts.path, payload, sent)
+            answer = line.getresponse()
+            return answer.status, answer.read().decode("utf-8", "replace")
+        finally:
+            line.close()
+    except (OSError, HTTPException, ValueError) as error:
+        raise ProgramError(f"{url}: {error}") from error
+
+
 def knock(url: str, token: str, ca: str = "") -> tuple[Knock, str]:
     """Ask if a server at `url`, known by a file `ca`, takes the token; return what came of it."""
     line: HTTPConnection

@@ -10,11 +10,9 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from secrets import token_hex
 from time import monotonic
 from typing import TypeAlias
-from urllib.parse import urlsplit
 
 from crabhook.datatypes import frozen
 from crabhook.doctor.checks import installed, server
@@ -22,7 +20,7 @@ from crabhook.doctor.checks.server import asking
 from crabhook.doctor.entry import HookEntry
 from crabhook.doctor.facts import Case, InspectedSettings
 from crabhook.doctor.finding import FAULT, OK, Finding, crabhook_command, make_finding
-from crabhook.doctor.processes import ProgramError, ask, run, trusting
+from crabhook.doctor.processes import ProgramError, ask, posted, run
 from crabhook.hook.failover import listed
 from crabhook.model.card import Stance
 from crabhook.model.errors import PayloadError
@@ -33,8 +31,10 @@ from crabhook.present.phrases import joined
 
 WITHIN = 30.0  # seconds that one hook may take
 _LONGEST = 200  # letters of what a hook printed
-NO_SERVER = ("server.answers", "server.http")
+NO_SERVER = ("server.answers", "server.http", "provider.answers")
 """The checks whose fault is that no server takes calls in."""
+
+PROOFS = ("prove.denial", "prove.provider")
 
 _FIRST = (
     installed.readable,
@@ -120,7 +120,7 @@ def exit_code(findings: Sequence[Finding]) -> int:
     faults = {finding.id for finding in findings if finding.status is FAULT}
     if faults.intersection(NO_SERVER):
         return 7
-    proofs = [finding.status for finding in findings if finding.id == "prove.denial"]
+    proofs = [finding.status for finding in findings if finding.id in PROOFS]
     in_doubt = not proofs or any(status is not OK for status in proofs)
     return 1 if faults else 2 if in_doubt else 0
 
@@ -197,7 +197,7 @@ def _environment(case: Case) -> Mapping[str, str]:
 
 def _posted(case: Case, entry: HookEntry, payload: bytes) -> str:
     """Send a payload as the agent sends a hook by HTTP; return the body. Raises ProgramError."""
-    parts, headers = urlsplit(entry.url), entry.handler.get("headers")
+    headers = entry.handler.get("headers")
     token = server.token_of(case, entry)
     named = headers if isinstance(headers, dict) else {}
     sent = {"Authorization": f"Bearer {token}", STANCE: _stance(entry)}
@@ -206,24 +206,9 @@ def _posted(case: Case, entry: HookEntry, payload: bytes) -> str:
         for name, value in named.items()
         if isinstance(value, str)
     }
-    line: HTTPConnection
-    try:
-        if parts.scheme == "https":
-            trust = trusting(os.environ.get("NODE_EXTRA_CA_CERTS", ""))
-            line = HTTPSConnection(parts.netloc, timeout=WITHIN, context=trust)
-        else:
-            line = HTTPConnection(parts.netloc, timeout=WITHIN)
-        try:
-            sent |= {"Content-Type": "application/json"}
-            line.request("POST", parts.path, payload, sent)
-            answer = line.getresponse()
-            text = answer.read().decode("utf-8", "replace")
-        finally:
-            line.close()
-    except (OSError, HTTPException, ValueError) as error:
-        raise ProgramError(f"{entry.url}: {error}") from error
-    if answer.status != 200:  # agents read a decision of no other
-        raise ProgramError(f"{entry.url}: status {answer.status}: {text.strip()[:_LONGEST]}")
+    status, text = posted(entry.url, payload, sent, WITHIN)
+    if status != 200:  # agents read a decision of no other
+        raise ProgramError(f"{entry.url}: status {status}: {text.strip()[:_LONGEST]}")
     return text
 
 

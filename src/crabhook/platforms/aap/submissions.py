@@ -14,6 +14,7 @@ from crabhook.data_files import tables
 from crabhook.model.errors import PayloadError
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value, compact, object_at, parse_object, text_at
+from crabhook.model.marked_call import MARK
 from crabhook.platforms.aap.events import ASKED, FAILED, SUCCEEDED, read_event
 
 REQUEST, OUTCOME = "request", "outcome"
@@ -113,10 +114,15 @@ def tool_of(request: Mapping[str, Value]) -> str:
 
 
 def event_asked(request: Mapping[str, Value], about: Mapping[str, Value]) -> Event:
-    """Return the event of a request; `about` has its `id`, and what the provider adds to it."""
+    """Return the event of a request; `about` has its `id`, and what the provider adds to it.
+
+    The context is where the marked request of `crabhook prove` has its mark.
+    """
     rest = {name: value for name, value in request.items() if name != "arguments"}
     own = _call(request, text_at(about, "id"))
     fields = {**own, **rest, **about, "hook_event_name": ASKED, "tool_input": request["arguments"]}
+    if mark := text_at(object_at(request, "context"), MARK):
+        fields[MARK] = mark
     return read_event(compact(fields).encode("ascii"))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -119,6 +120,14 @@ async def test_an_allow_is_consumed_once_and_its_outcome_is_told_once() -> None:
             ({"status": "failed"}, 409),
         ):
             assert (await own.ask(f"POST {at}/outcome", report))[0] == expected
+
+
+async def test_of_many_that_consume_at_once_a_single_agent_does() -> None:
+    async with agent() as own:
+        at = f"{AT}/{await own.decided(Verdict.ALLOW)}"
+        tries = (own.ask(f"POST {at}/consume", key=f"c{number}") for number in range(20))
+        statuses = sorted([status for status, _ in await asyncio.gather(*tries)])
+        assert statuses == [200, *[409] * 19]
 
 
 async def test_a_denial_reaches_the_model_in_words_and_cannot_be_consumed() -> None:
