@@ -13,6 +13,7 @@ import pytest
 
 import crabhook
 from crabhook.platforms.installation import START
+from tests.support.hostile_answers import ANN, TEAM, allowed
 from tests.unit.hook.peers import (
     CONSOLE,
     INSTALLED,
@@ -123,6 +124,22 @@ def test_a_list_of_servers_imports_one_module_more_than_one_of_them(runtime: Pat
         )
     assert operator.requests
     assert told == ISLAND | {"crabhook.hook.failover"}
+
+
+def test_a_strict_hook_imports_what_verifies_where_there_is_something_to_verify(
+    runtime: Path,
+) -> None:
+    digests = {"_sha2"} if sys.version_info >= (3, 12) else {"_sha256", "_sha512"}
+    always = ISLAND | {"crabhook.hook.strict", "crabhook.hook.statement"} | digests
+    verifying = {"crabhook.hook.signed", "crabhook.hook.curves", "_json", "binascii"}
+    silent = Operator(lambda _request, _context: replying())
+    signing = Operator(lambda request, _context: allowed(request, ANN))
+    options = TEAM.options(runtime / "team")
+    for operator, name, more in ((silent, "a", set[str]()), (signing, "b", verifying)):
+        with serving(operator, f"unix:{runtime}/{name}"):
+            server = f"--server=unix:{runtime}/{name}"
+            told = modules(["-I", "-S"], STUB, server, *options, runtime=runtime)
+        assert told == always | more
 
 
 def test_an_interpreter_has_everything_else_at_its_start() -> None:
