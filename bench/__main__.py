@@ -11,7 +11,7 @@ from importlib.metadata import version
 from shutil import which
 from time import perf_counter
 
-from bench import decisions, growth, hooks, keys, screen, start, waiting
+from bench import decisions, growth, hooks, keys, screen, signing, start, waiting
 from bench.figures import Goal, Measured, Series, goals_table
 from bench.process import TOP, BenchError
 from crabhook.install import program
@@ -20,6 +20,7 @@ GROWTH = "growth"
 GROWTH_DRAWS_ON = ("waiting", "screen")
 MEASURED: Mapping[str, Callable[[], Measured]] = {
     "hooks": hooks.measure,
+    "signing": signing.measure,
     "start": start.measure,
     "waiting": waiting.measure,
     "decisions": decisions.measure,
@@ -30,7 +31,7 @@ SECTIONS = (*MEASURED, GROWTH)
 """The sections in the order in which they are measured."""
 GOALS: Sequence[Goal] = [
     goal
-    for section in (hooks, start, waiting, decisions, keys, screen, growth)
+    for section in (hooks, signing, start, waiting, decisions, keys, screen, growth)
     for goal in section.GOALS
 ]
 

@@ -39,7 +39,8 @@ class UnsignedError(Exception):
 _SIGNATURES, _TEAM_FILE = 20 << 3 | 2, 21 << 3 | 2
 _DESK, _SSH, _PASSKEY = 1, 2, 3  # SignatureKind
 _MOST_SIGNATURES = 32  # of an answer; each costs a millisecond
-_MOST_READY = 24  # keys; each costs a millisecond or two
+_MOST_READY = 12  # keys; each costs a millisecond or two
+LARGEST_TEAM = 4 << 20  # bytes of a team file: ten thousand members
 _LONGEST = 8192  # bytes of a part of a signature
 _SKEW = 600  # seconds by which two clocks may differ
 
@@ -53,7 +54,7 @@ def signatures_in(response: bytes) -> "list[WireSignature]":
 def team_file_in(response: bytes) -> bytes:
     """Return the server's team file in a PermissionResponse; empty for none."""
     files = [value for key, _, value in fields_of(response) if key == _TEAM_FILE]
-    return files[-1] if files else b""
+    return files[-1] if files and len(files[-1]) <= LARGEST_TEAM else b""
 
 
 class WireSignature:

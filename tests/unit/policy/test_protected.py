@@ -151,6 +151,7 @@ WORDS = (
         "cat ~/.config/crabhook/desks/ab12/closing.key",
         "cat ~/.local/state/crabhook/team/authority.key",
         "cp mine ~/.local/state/crabhook/team/team",
+        "cp mine /etc/crabhook/team",
         "cat ~/.config/crabhook/desks/ab12/device.key",
         "cat ~/.config/crabhook/servers/ab12/token",
     ],
