@@ -36,11 +36,15 @@ class Run(Generic[R]):
 
 @dataclass
 class Installed:
-    """One installation of an agent in a folder of the test's; runs are made from it."""
+    """One installation of an agent in a folder of the test's; runs are made from it.
+
+    `edition`: a key of `requirements.KNOWN` where it is not the agent's newest version.
+    """
 
     folder: Path
     script: Script
     seconds: int = 60
+    edition: str = ""
     _terminals: list[Terminal] = field(default_factory=list)
 
     def furnish(self, *folders: Path) -> None:

@@ -119,7 +119,7 @@ class Claude(Installed):
 
     def _command(self, arguments: Sequence[str]) -> list[str]:
         """The isolated command line of one run, its plan written down."""
-        found = program()
+        found = program(self.edition or "claude")
         assert found is not None, "Claude Code is not installed; run tests/agents/install"
         own = {"HOME": str(self.home), "PATH": os.environ["PATH"], "TMPDIR": str(self.scratch)}
         own["CLAUDE_CODE_TMPDIR"] = str(self.scratch)

@@ -105,7 +105,7 @@ class Codex(Installed):
 
     def _command(self, arguments: Sequence[str]) -> list[str]:
         """The isolated command line of one run, its plan written down."""
-        found = program("codex")
+        found = program(self.edition or "codex")
         assert found is not None, "Codex is not installed; run tests/agents/install"
         own = {"HOME": str(self.home), "PATH": os.environ["PATH"]}
         command = ["/bin/sh", "-c", WITH_MODEL, str(found), *arguments]

@@ -92,7 +92,7 @@ class Copilot(Installed):
 
     @property
     def _program(self) -> str:
-        found = program("copilot")
+        found = program(self.edition or "copilot")
         assert found is not None, "Copilot is not installed; run tests/agents/install"
         return str(found.resolve())
 
@@ -110,6 +110,13 @@ class Copilot(Installed):
     def terminal(self, prompt: str, *options: str) -> Terminal:
         """Start an interactive session that asks its user; `close` ends it, at the latest."""
         return self.on_a_terminal(self._command(self._program, *options, "-i", prompt))
+
+    def typed(self, prompt: str) -> Terminal:
+        """Start one whose user types the prompt: 1.0.66 does not send what `-i` has, offline."""
+        terminal = self.on_a_terminal(self._command(self._program))
+        terminal.wait_for("/ commands")
+        terminal.submit(prompt)
+        return terminal
 
     def requests(self) -> list[ModelRequest]:
         """Every request of the main conversation to the model so far."""

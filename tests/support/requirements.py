@@ -33,14 +33,24 @@ KNOWN = {
     "opencode": Agent("opencode-linux-x64", "opencode-*/bin/opencode"),
     "qwen": Agent("@qwen-code/qwen-code", "@qwen-code/qwen-code/cli-entry.js"),
     "copilot": Agent("@github/copilot-linux-x64", "@github/copilot-*/copilot"),
+    "claude-older": Agent(
+        "claude-code-older",
+        "claude-code-older/node_modules/@anthropic-ai/claude-code-*/claude",
+    ),
+    "codex-older": Agent(
+        "codex-older", "codex-older/node_modules/@openai/codex-*/vendor/*/bin/codex"
+    ),
+    "copilot-older": Agent("copilot-older", "copilot-older/node_modules/@github/copilot-*/copilot"),
 }
+OLDER = "-older"
+"""How the name of an older version ends that is installed beside an agent's newest."""
 
 
 def pinned_version(agent: str = "claude") -> str:
     """The version of the agent that the tests are written for."""
     manifest = json.loads((AGENTS / "package.json").read_text(encoding="utf-8"))
     wanted = manifest["dependencies"] | manifest["optionalDependencies"]
-    return str(wanted[KNOWN[agent].package])
+    return str(wanted[KNOWN[agent].package]).rpartition("@")[2]  # an alias names its package first
 
 
 def program(agent: str = "claude") -> Path | None:
