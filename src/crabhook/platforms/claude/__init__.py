@@ -26,7 +26,7 @@ PLATFORM = Platform(
         credentials=".claude/.credentials.json",
         commands=("claude config *", "claude mcp add*"),
         plan_folder="~/.claude/plans",
-        plan_mode="plan",
+        plan_mode=events.PLAN_MODE,
     ),
     read=events.read_event,
     held=events.held,

@@ -221,6 +221,7 @@ _FORMS = frozenset({"Elicitation", "ElicitationResult"})
 # In this mode nobody is asked, so PermissionRequest does not fire for the two
 # tools and PreToolUse is the only place to answer them.
 UNASKED_MODE = "dontAsk"
+PLAN_MODE = "plan"
 
 read_event = common.reader("claude", EVENTS)
 
@@ -270,14 +271,25 @@ _ONCE = (
     "A yes is for this very call, once, within ten minutes. Rules and protected places still "
     "count. Its agent goes on meanwhile, and is told with its next call."
 )
+_PLANNED = (
+    "In plan mode your allow is not the last word: Claude Code 2.1.332 still asks its own check, "
+    "and changes no file. Older versions run what you allow."
+)
 _PREAMBLE = ":preamble-"
 
 
 def limits(event: Event) -> Sequence[str]:
-    """Say what the decision about a call of a skill, or a refused call, does not decide."""
+    """Say what the decision does not decide: of a skill, of a refused call, and in plan mode."""
     if EVENTS[event.name].phase is Phase.REFUSED:
         return (_ONCE,)
-    return (_LINES_RUN,) if event.calls(*_LOADING) else ()
+    lines = (_LINES_RUN,) if event.calls(*_LOADING) else ()
+    return (*lines, _PLANNED) if is_planned(event) else lines
+
+
+def is_planned(event: Event) -> bool:
+    """Whether an event comes before a call in plan mode, where its own check judges most calls."""
+    before = EVENTS[event.name].phase is Phase.BEFORE
+    return before and event.permission_mode == PLAN_MODE and not asks(event)
 
 
 def part_of(event: Event) -> str:

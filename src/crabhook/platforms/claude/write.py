@@ -20,7 +20,8 @@ _BEFORE_A_CALL = frozenset({"PreToolUse", "PermissionRequest"})
 LINE_OF_A_SKILL = "PreSkillShellCommand"
 _UNECHOED = frozenset({"PermissionRequest", LINE_OF_A_SKILL})
 """The events on which an allow does not send the input back; a skill's line would not run."""
-_EDITS = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write"})
+# Of commands the mode for edits runs those that change files by name: touch, mkdir, mv …
+_EDITS = frozenset({"Bash", "Edit", "MultiEdit", "NotebookEdit", "Write"})
 LONGEST = 200  # characters of the agent's own words
 _DETAIL: Mapping[str, str] = {"PostToolUseFailure": "error", "PermissionDenied": "reason"}
 _NO_REASON_SHOWN = frozenset({"ConfigChange"})
@@ -43,6 +44,8 @@ def choices(event: Event) -> Choices:
     """Return the verdicts the event takes, and what may go with them."""
     name = event.name if event.name in events.EVENTS else ""
     may_run = common.runs(event, events.EVENTS[name], _EDITS, events.QUESTION_TOOL)
+    if events.is_planned(event):
+        may_run |= common.NO_OPINION
     return _choices(
         name, event.tool is not None, events.asks(event), reaches_request(event), may_run
     )

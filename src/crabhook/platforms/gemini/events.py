@@ -113,13 +113,16 @@ def held(event: Event, _: Stance) -> Held:
     return EVENTS[event.name].held
 
 
-_EDITS = frozenset({"replace", "write_file"})
-
-
 def choices(event: Event) -> Choices:
-    """Return the verdicts the event takes, and what may go with them."""
+    """Return the verdicts the event takes, and what may go with them.
+
+    No input tells the mode, so no opinion may always let a call run, as it does in yolo.
+    """
     row = EVENTS[event.name]
     is_call = event.name == "BeforeTool" and event.tool is not None
+    runs = common.runs(event, row, (), QUESTION_TOOL)
+    if is_call and not asks(event):
+        runs |= common.NO_OPINION
     return common.offering(
         row,
         (Beside.NOTE, takes_note(event)),
@@ -128,7 +131,7 @@ def choices(event: Event) -> Choices:
         (Beside.OUTPUT, event.name == "AfterTool"),
         (Beside.INTERRUPT, Also.HALT in row.also and Verdict.DENY in row.verdicts),
         (Beside.SUPPRESS, Also.USER in row.also),
-        runs=common.runs(event, row, _EDITS, QUESTION_TOOL),
+        runs=runs,
     )
 
 
