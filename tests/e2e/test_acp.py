@@ -17,7 +17,7 @@ from tests.support.qwen import shell as qwen_shell
 from tests.support.turns import Script, Text, ToolUse, Turn, shell
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from tests.support.agent import Installed
@@ -57,9 +57,10 @@ def made(agent: Installed) -> list[str]:
     return sorted(path.name for path in agent.project.iterdir() if not path.name.startswith("."))
 
 
-def install(name: str, folder: Path, ending: ExitStack, *turns: Turn) -> Gemini | Qwen | Copilot | OpenCode:  # fmt: skip
+def install(name: str, folder: Path, ending: ExitStack, *turns: Turn, errands: Mapping[str, tuple[Turn, ...]] | None = None) -> Gemini | Qwen | Copilot | OpenCode:  # fmt: skip
     requirements.insist(name)
-    agent: Gemini | Qwen | Copilot | OpenCode = MAKERS[name](folder / name, Script(turns), 200)  # type: ignore[abstract]
+    script = Script(turns, errands or {})
+    agent: Gemini | Qwen | Copilot | OpenCode = MAKERS[name](folder / name, script, 200)  # type: ignore[abstract]
     ending.callback(agent.close)
     return agent
 
@@ -126,3 +127,28 @@ def test_where_qwen_code_fires_hooks_as_well_a_call_is_asked_about_once(
     assert made(agent) == ["one", "two"]
     assert not any(re.match(r"#\d+ session/request_permission", line) for line in desk.said)
     assert editor.methods().count("session/request_permission") == 1
+
+
+def test_a_subagents_call_is_asked_about_once_and_its_parents_like_call_again(
+    tmp_path: Path, desk: PlainDesk, ending: ExitStack
+) -> None:
+    errand = {
+        "subagent_type": "general-purpose",
+        "description": "Look",
+        "prompt": "ERRAND look",
+        "run_in_background": False,
+    }
+    calls = [(ToolUse("agent", errand),), (qwen_shell("touch made"),)]
+    errands = {"ERRAND": ((qwen_shell("touch made"),), (Text("I looked."),))}
+    agent = install("qwen", tmp_path, ending, *calls, (Text("Done."),), errands=errands)
+    assert isinstance(agent, Qwen)
+    agent.install(desk.address, "--companion")
+    editor = ending.enter_context(edited(agent, "qwen", agent.environment, "--server", desk.address))  # fmt: skip
+    turn = editor.prompt(editor.open(str(agent.project)), "send somebody")
+    for _ in ("the errand", "the subagent's call", "the main agent's"):
+        number = int(desk.wait_for(r"^#(\d+) PermissionRequest")[1])
+        desk.say(f"{number} pass")
+        editor.choose(editor.asked(120), "allow_once")
+    assert editor.result(turn, 120)["result"]["stopReason"] == "end_turn"
+    assert made(agent) == ["made"]
+    assert not any(re.match(r"#\d+ session/request_permission", line) for line in desk.said)

@@ -161,7 +161,8 @@ def merged(earlier: _Object, newer: _Object) -> dict[str, Value]:
     """Return a call with what is newly told of it.
 
     Nothing, and an empty input, say nothing new. An input that says less than before, and nothing
-    else, adds to it: OpenCode tells a command's folder only in the update before its request.
+    else, adds to it: OpenCode tells a command's folder only in the update before its request. An
+    update's `_meta` adds to the earlier: Qwen Code names there the call that began a subagent.
     """
     news = {key: value for key, value in newer.items() if value is not None}
     news.pop("sessionUpdate", None)
@@ -169,6 +170,8 @@ def merged(earlier: _Object, newer: _Object) -> dict[str, Value]:
     if before and (now or not news.get("rawInput")):
         same = all(compact(before[key]) == compact(now[key]) for key in before.keys() & now.keys())
         news["rawInput"] = {**before, **now} if same else {**now}
+    if about := {**object_at(earlier, "_meta"), **object_at(news, "_meta")}:
+        news["_meta"] = about
     return {**earlier, **news}
 
 

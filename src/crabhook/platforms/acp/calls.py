@@ -32,14 +32,24 @@ def call_of(fields: Mapping[str, Value]) -> ToolCall | None:
         return None
     use_id, agent = text_at(call, "toolCallId"), agent_of(fields)
     own = call.get("rawInput")
-    if (name := _own_name(call, agent.get("tool", ""))) and isinstance(own, dict):
+    if (name := _text_in(call, agent.get("tool", ""))) and isinstance(own, dict):
         return ToolCall(name, own, use_id)
     kind = text_at(call, "kind") or "other"
     name, tool_input = _KINDS.get(kind, _other)(call, agent)
     return ToolCall(name or kind, tool_input, use_id)
 
 
-def _own_name(call: Mapping[str, Value], where: str) -> str:
+def subagent_of(fields: Mapping[str, Value]) -> str:
+    """Return the id that the agent's hooks give the subagent of a call; empty for the main agent.
+
+    With the id one call asked about twice is one card, and another agent's like call is not.
+    """
+    call, places = object_at(fields, "tool_call"), agent_of(fields).get("subagent", "").split()
+    parts = [_text_in(call, place) for place in places]
+    return "-".join(parts) if all(parts) else ""
+
+
+def _text_in(call: Mapping[str, Value], where: str) -> str:
     *outer, key = where.split(".")
     for part in outer:
         call = object_at(call, part)

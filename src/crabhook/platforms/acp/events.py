@@ -77,6 +77,7 @@ def read_event(payload: bytes) -> Event:
     tell = _TOLD.get(event.name)
     return replace(
         event,
+        agent_id=calls.subagent_of(event.fields),
         proxied=owner if owner in AGENTS else "",
         fields={**event.fields, **(tell(event) if tell else {})},
     )
