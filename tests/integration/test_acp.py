@@ -148,6 +148,49 @@ def test_an_answer_in_the_editor_ends_the_card_and_the_desk_reads_which(desk: Pl
         desk.wait_for("answered in the editor: no")
 
 
+def form(desk: PlainDesk) -> int:
+    """The number of the form's card, once the desk has it."""
+    return int(desk.wait_for(r"^#(\d+) elicitation/create")[1])
+
+
+def test_a_form_is_filled_in_at_the_desk_or_in_the_editor_and_never_twice(desk: PlainDesk) -> None:
+    filled = {"action": "accept", "content": {"name": "Scuttle", "size": 3}}
+    with proxied(desk.address, *DOUBLE, "1") as editor:
+        session = editor.open("/home/dev/project")
+
+        def asked(kind: str) -> tuple[int, Any, int]:
+            request = editor.prompt(session, kind)
+            return request, editor.next(is_form), form(desk)
+
+        for words, answer in (
+            ("accept name=Scuttle size=3", filled),
+            ("decline", {"action": "decline"}),
+            ("cancel", {"action": "cancel"}),
+        ):
+            request, dialog, number = asked("form")
+            desk.say(f"{number} {words}")
+            taken_back = editor.next(lambda said: said.get("method") == "$/cancel_request")
+            assert taken_back["params"] == {"requestId": dialog["id"]}
+            editor.send(id=dialog["id"], result={"action": "accept", "content": {"name": "late"}})
+            assert answers(editor, request) == {"0": [answer]}
+        request, dialog, number = asked("form")
+        desk.say(f"{number} accept name=Scuttle size=big")
+        desk.wait_for("size")
+        desk.say(f"{number} accept size=3")
+        editor.send(id=dialog["id"], result={"action": "accept", "content": {"name": "first"}})
+        assert answers(editor, request) == {
+            "0": [{"action": "accept", "content": {"name": "first"}}]
+        }
+        desk.wait_for("answered in the editor")
+        request, dialog, number = asked("visit")
+        desk.say(f"{number} decline")
+        assert answers(editor, request) == {"0": [{"action": "decline"}]}
+
+
+def is_form(said: Any) -> bool:
+    return bool(said.get("method") == "elicitation/create")
+
+
 @pytest.mark.parametrize("end", ["cancel", "agent", "editor"])
 def test_what_ends_the_request_ends_its_card(desk: PlainDesk, end: str) -> None:
     with proxied(desk.address, *DOUBLE, "1") as editor:

@@ -3,7 +3,8 @@
 `python tests/support/acp_agent.py REQUESTS [AT_ONCE]`: to each prompt it asks so many times for a
 permission, AT_ONCE of them side by side, waits for all answers, and ends its turn with the list of
 them by the requests' ids.  A prompt "long N" has one request of N bytes, "ask SESSION" one for
-another session, "junk" a line that is no JSON, "die" ends the agent while it asks.
+another session, "junk" a line that is no JSON, "die" ends the agent while it asks.  "form" has forms
+in place of permissions, "visit" requests to visit a page.
 """
 
 import json
@@ -31,6 +32,27 @@ def ask(number: int, session: str = SESSION, command: str = "", **more: object) 
     send(id=number, method="session/request_permission", params=params)
 
 
+FIELDS = {
+    "name": {"type": "string", "title": "Name"},
+    "size": {"type": "integer", "minimum": 1},
+    "fast": {"type": "boolean"},
+}
+FORMS = {
+    "form": {
+        "mode": "form",
+        "message": "Fill in the form.",
+        "requestedSchema": {"type": "object", "properties": FIELDS, "required": ["name"]},
+    },
+    "visit": {"mode": "url", "message": "Visit it.", "url": "http://127.0.0.1:9/page"},
+}
+
+
+def fill_in(number: int, kind: str) -> None:
+    """Ask for a form to be filled in."""
+    asked = {"sessionId": SESSION, "toolCallId": f"call-{number}", **FORMS[kind]}
+    send(id=number, method="elicitation/create", params=asked)
+
+
 def prompted(request: dict[str, object], text: str, requests: int, at_once: int) -> None:
     """Do a turn, and end it with what was answered."""
     word, _, rest = text.partition(" ")
@@ -46,6 +68,8 @@ def prompted(request: dict[str, object], text: str, requests: int, at_once: int)
                 ask(asked, content=[{"type": "diff", "path": "/x", "newText": "x" * int(rest)}])
             elif word == "ask":
                 ask(asked, session=rest)
+            elif word in FORMS:
+                fill_in(asked, word)
             else:
                 ask(asked, command=rest if word == "run" else "")
             asked, waiting = asked + 1, waiting + 1
