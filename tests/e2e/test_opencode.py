@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
+import signal
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.agreement import notes_server
 from tests.support import requirements
 from tests.support.http_desk import HttpDesk
 from tests.support.opencode import OpenCode, shell
@@ -31,6 +35,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(400)]
 
 ASKS = {"bash": "ask"}
+ERRAND = "ERRAND"
 OVER = (Text("Understood."),)
 QUESTION = ToolUse(
     "question",
@@ -62,7 +67,8 @@ def opencode(tmp_path: Path, desk: HttpDesk) -> Iterator[MakeOpenCode]:
     with ExitStack() as stack:
 
         def make(*turns: Turn, options: tuple[str, ...] = (), **more: Any) -> OpenCode:
-            agent = OpenCode(tmp_path / "opencode", Script(turns), seconds=200, **more)
+            script = Script(turns, more.pop("subagents", {}))
+            agent = OpenCode(tmp_path / "opencode", script, seconds=200, **more)
             stack.callback(agent.close)
             token = desk.folder / ".local" / "state" / "crabhook" / "token"
             where = ("--url", desk.url, "--token-file", str(token))
@@ -177,6 +183,64 @@ def test_without_a_server_a_gate_denies_and_a_companion_has_no_opinion(
     agent.doors = {}
     agent.headless("make a file")
     assert made(agent) == files
+
+
+def test_a_tool_of_an_mcp_server_is_decided_with_its_arguments(
+    opencode: MakeOpenCode, desk: HttpDesk
+) -> None:
+    calls = [(ToolUse("notes_put", {"text": text}),) for text in ("first", "second")]
+    servers = {"notes": [sys.executable, notes_server.__file__]}
+    agent = opencode(*calls, OVER, options=("--gate",), mcp=servers)
+    with decided(desk, ("notes_put", "allow"), ("notes_put", "deny one note is enough")):
+        run = agent.headless("put two notes")
+    desk.wait_for("second", again=True)
+    assert run.requests[-1].results() == ["noted", "one note is enough"]
+
+
+def test_a_call_of_a_subagent_is_decided_as_one_of_its_parents_session(
+    opencode: MakeOpenCode, desk: HttpDesk
+) -> None:
+    errand = {"description": "Look", "prompt": f"{ERRAND} look", "subagent_type": "general"}
+    does = [(shell(f"touch {name}"),) for name in ("one", "two")]
+    agent = opencode(
+        (shell("true"),),
+        (ToolUse("task", errand),),
+        OVER,
+        options=("--gate",),
+        subagents={ERRAND: (*does, (Text("I looked."),))},
+    )
+    steps = (
+        ("bash", "allow"),
+        ("task", "allow"),
+        ("bash", "allow"),
+        ("bash", "deny one is enough"),
+    )
+    with decided(desk, *steps):
+        run = agent.headless("send somebody")
+    assert made(agent) == ["one"]
+    assert "I looked." in run.requests[-1].results()[-1]
+    sessions = {
+        match[1] for line in desk.said if (match := re.match(r"#\d+ tool.* session=(\S+)", line))
+    }
+    assert len(sessions) == 1
+    assert sum("asked by the subagent" in line for line in desk.said) == 2
+
+
+def test_a_server_that_is_frozen_while_it_is_asked_denies(
+    opencode: MakeOpenCode, desk: HttpDesk
+) -> None:
+    agent = opencode((shell("touch made"),), OVER, options=("--gate",))
+
+    def freeze() -> None:
+        desk.process.send_signal(signal.SIGSTOP)
+
+    try:
+        with decided(desk, ("bash", freeze)):
+            run = agent.headless("make a file")
+    finally:
+        desk.process.send_signal(signal.SIGCONT)
+    assert "the server does not live any more" in run.requests[-1].results()[0]
+    assert made(agent) == []
 
 
 def test_uninstalling_leaves_no_trace(opencode: MakeOpenCode) -> None:

@@ -56,16 +56,25 @@ class Run(Ran[ModelRequest]):
 
 @dataclass
 class OpenCode(Installed):
-    """One installation of OpenCode in a folder of the test's; runs are made from it."""
+    """One installation of OpenCode in a folder of the test's; runs are made from it.
+
+    `mcp`: the command of each MCP server, by the server's name.
+    """
 
     permission: Mapping[str, str] = field(default_factory=dict)
+    mcp: Mapping[str, Sequence[str]] = field(default_factory=dict)
     more_environment: Mapping[str, str] = field(default_factory=dict)
     doors: Mapping[int, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.furnish(Path(".config/opencode"))
         self.settings = self.home / ".config" / "opencode" / "opencode.json"
-        write_json(self.settings, {**SETTINGS, "permission": dict(self.permission)})
+        servers = {
+            name: {"type": "local", "command": list(command), "enabled": True}
+            for name, command in self.mcp.items()
+        }
+        own = {"permission": dict(self.permission), "mcp": servers}
+        write_json(self.settings, {**SETTINGS, **own})
         subprocess.run(["git", "init", "-q", str(self.project)], check=True, timeout=60)
 
     @property

@@ -9,14 +9,18 @@ import json
 from typing import Any
 
 from tests.support.scripted_model import FEWEST_MAIN_TOOLS, MAIN, SIDE, ModelHandler
-from tests.support.turns import Block, Text, ToolUse
+from tests.support.turns import Block, Script, Text, ToolUse
 
 USAGE = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
 
 
-def conversation(body: dict[str, Any]) -> str:
-    """Which conversation a request belongs to: the main one, or a side one."""
-    return MAIN if len(body.get("tools") or ()) >= FEWEST_MAIN_TOOLS else SIDE
+def conversation(body: dict[str, Any], script: Script) -> str:
+    """Which conversation a request belongs to: the main one, a subagent's marker, or a side one."""
+    if len(body.get("tools") or ()) < FEWEST_MAIN_TOOLS:
+        return SIDE
+    said = (message for message in body["messages"] if message["role"] == "user")
+    opening = json.dumps(next(said, {}), ensure_ascii=False)
+    return next((marker for marker in script.subagents if marker in opening), MAIN)
 
 
 def message(blocks: tuple[Block, ...], name: str) -> dict[str, Any]:
@@ -44,7 +48,8 @@ class QwenHandler(ModelHandler):
         if self.path.partition("?")[0] != "/chat/completions":
             return self.probe()
         body = json.loads(data)
-        blocks = self.server.playback.reply(body, conversation(body))
+        playback = self.server.playback
+        blocks = playback.reply(body, conversation(body, playback.script))
         name = f"chat{self.server.next_number():04d}"
         spoken = message(blocks, name)
         end = "tool_calls" if "tool_calls" in spoken else "stop"
