@@ -67,7 +67,8 @@ proto: $(VENV)/developed ## write the generated code anew
 baseline: $(VENV)/developed ## keep a COMMIT's wire and program as what today must get on with
 	@sh tests/older/keep $(or $(COMMIT),HEAD)
 
-conformance: $(VENV)/developed agents ## run every decision against the real agent, keep and print what came of it
+conformance: $(VENV)/developed agents ## run every decision against the real agents, compare what came of it (KEEP=1: keep that)
+	@python -m tests.conformance.sessions $(if $(KEEP),--keep)
 	@python -m tests.conformance
 
 agreement: $(VENV)/developed agents ## compare our rules with the real agent's, keep and print both verdicts

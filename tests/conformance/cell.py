@@ -67,6 +67,7 @@ class Cell:
     `times`: how many cards of the event get it; later ones are let through.
     `together`: how many of its cards wait at once before any is answered.
     `words`: what is sent although our writer refuses to, to show why it does.
+    `passed`: the events on which nobody has an opinion, so that this one comes.
     `legs`: the events to show the replies of, where one decision is given on two.
     """
 
@@ -81,6 +82,7 @@ class Cell:
     times: int = 1
     together: int = 1
     legs: tuple[str, ...] = ()
+    passed: tuple[str, ...] = ()
     words: Mapping[str, Any] | None = None
 
     @property

@@ -119,6 +119,8 @@ class Scene:
             self.must_refuse(card, decision)
         if cell.drive.meanwhile and card.event.name == "PostToolUse":
             cell.drive.meanwhile(self)
+        if card.event.name in cell.passed:
+            return Decision(Verdict.PASS)
         can = EVENTS[card.event.name].verdicts
         return Decision(Verdict.ALLOW if Verdict.ALLOW in can else Verdict.PASS)
 

@@ -9,7 +9,13 @@ from tests.conformance.cells import ALL
 from tests.conformance.page import written
 from tests.conformance.record import key_of, read_record
 from tests.conformance.run import run
+from tests.conformance.sessions import record as sessions
+from tests.conformance.sessions.cells import SESSIONS
+from tests.conformance.sessions.record import editions
+from tests.conformance.sessions.run import faults
+from tests.conformance.sessions.run import run as run_session
 from tests.support import requirements
+from tests.support.requirements import OLDER
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
 
@@ -61,3 +67,11 @@ async def test_an_always_allow_stops_the_next_prompt() -> None:
 
 async def test_parallel_calls_of_one_session_are_each_decided_for_themselves() -> None:
     await goes_as_it_says("PreToolUse: two calls at once: allow one, deny the other")
+
+
+@pytest.mark.parametrize("edition", [name for name in requirements.KNOWN if OLDER in name])
+async def test_a_session_of_an_older_version_goes_as_the_record_has_it(edition: str) -> None:
+    requirements.insist(edition)
+    session = next(session for session in SESSIONS if edition in editions(session))
+    kept = {row.key: row for row in sessions.read_record()[1]}
+    assert faults(await run_session(session, edition), kept) == []

@@ -347,7 +347,7 @@ class HookSetup:
     beside its settings' own. `alone`: the file is for our hooks alone, and goes with them. `own`:
     our hooks are a file of their own, in place of entries in its settings. `closed`: the stances in
     which a hook without an answer always denies. `exposed` says who else can answer in the person's
-    place, given the agent's environment.
+    place, given the agent's environment. Of `versions` the newest is the last.
     """
 
     stances: Mapping[Stance, str]

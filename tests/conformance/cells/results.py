@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from crabhook.model.card import Stance
 from crabhook.model.decision import Decision, Verdict
 from tests.conformance.cell import Cell, Drive, Fact
 from tests.conformance.cells.calls import HALTED, NOTE, STOP, TELL
@@ -76,7 +75,7 @@ def _denied(
         decision,
         AUTO,
         (CAME, *facts),
-        stance=Stance.COMPANION,
+        passed=("PreToolUse",),
         words=words,
     )
 

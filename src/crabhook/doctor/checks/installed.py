@@ -49,9 +49,6 @@ def known_version(case: Case) -> Iterator[Finding]:
         return
     versions = case.agent.settings.versions
     figures = {"version": version}
-    if version in versions:
-        yield make_finding("agent.version", "fine", "", figures, case=case)
-        return
     words = {"case": case, "known": ", ".join(versions)}
     for before in case.agent.settings.unseen:
         if is_before(version, before.first):
@@ -59,6 +56,9 @@ def known_version(case: Case) -> Iterator[Finding]:
                 "agent.version", "unseen", before.mend, figures, before=before, **words
             )
             return
+    if version in versions:
+        yield make_finding("agent.version", "fine", "", figures, case=case)
+        return
     mend = crabhook_command("doctor", case.agent.name, "--live")
     yield make_finding("agent.version", "other", mend, figures, **words)
 

@@ -90,7 +90,7 @@ SETTINGS = HookSetup(
     unreachable="If no server can be reached, Copilot goes on by its own rules, and with "
     "--allow-all-tools every call runs; --fail-closed denies them instead.",
     cautions=CAUTIONS,
-    versions=("1.0.102",),
+    versions=("1.0.66", "1.0.102"),
     beside="../settings.json",
     switch="disableAllHooks is true",
     alone=True,
