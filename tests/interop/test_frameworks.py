@@ -28,9 +28,23 @@ def _installed() -> None:
     frameworks.insist()
 
 
+RULES = """
+[[rule]]
+verdict = "allow"
+match = "allowed"
+
+[[rule]]
+verdict = "deny"
+match = "denied"
+note = "not on Sundays"
+"""
+
+
 @pytest.fixture(scope="module")
 def one_for_all() -> Iterator[HttpDesk]:
-    with HttpDesk() as desk:
+    desk = HttpDesk()
+    desk.write_rules(RULES)
+    with desk:
         yield desk
 
 
@@ -65,3 +79,9 @@ def test_what_is_allowed_runs_once_and_a_denial_reaches_the_model(
     (asked, _) = (entry["body"]["fields"] for entry in told if entry["kind"] == "asked")
     assert asked["agent_reasoning"] == "It was charged twice."
     assert asked["context"]["framework"] == name.replace("_", "-")
+
+
+def test_the_packages_own_gate_finds_the_provider_as_it_expects(one_for_all: HttpDesk) -> None:
+    desk = one_for_all.anew()
+    laws = frameworks.gate(f"{desk.url}/aap", desk.token)
+    assert len(laws) == 10

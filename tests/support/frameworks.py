@@ -49,3 +49,17 @@ class FrameworkRun(subprocess.Popen[str]):
         assert self.returncode == 0, err
         outcome: dict[str, Any] = json.loads(out.splitlines()[-1])
         return outcome
+
+
+def gate(url: str, token: str) -> list[str]:
+    """Hold a provider to the package's own gate; return the laws that it kept, which are all."""
+    ran = subprocess.run(
+        [str(PYTHON), str(FOLDER / "gate.py"), url],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={"PATH": os.environ["PATH"], "CRABHOOK_TOKEN": token, "LANG": "C.UTF-8"},
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    return ran.stdout.split()

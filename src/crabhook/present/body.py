@@ -134,7 +134,8 @@ def _repeats_the_call(event: Event, value: Value) -> bool:
     texts = [text for text in event.given.values() if isinstance(text, str)]
     below = f"{event.cwd}/" if event.cwd else ""
     said_already = {event.tool.name, *texts, *(text.removeprefix(below) for text in texts)}
-    return all(item in said_already for item in (value if isinstance(value, list) else [value]))
+    items = value if isinstance(value, list) else [value]
+    return all(isinstance(item, str) and item in said_already for item in items)
 
 
 def server_asks(event: Event) -> ServerAsks | None:

@@ -279,6 +279,13 @@ def test_a_field_that_only_repeats_the_call_is_not_told_again() -> None:
     assert [block.key for block in more.of(Fact)] == ["patterns"]
 
 
+@pytest.mark.parametrize("odd", [{"a": 1}, [{"a": "make x"}], [["make x"]], 7, True])
+def test_a_field_of_any_kind_is_told_where_texts_are_expected(odd: Any) -> None:
+    tool = ToolCall("bash", {"command": "make x"})
+    told = happens({"patterns": odd}, PATTERNS, tool=tool)
+    assert [block.key for block in told.of(Fact)] == ["patterns"]
+
+
 ASKS = {"mcp_server_name": "pay", "message": "Sign in."}
 
 
