@@ -10,6 +10,7 @@ from crabhook.model.actor import Role
 from tests.e2e.test_claude_code import install
 from tests.e2e.test_quorum import at_a_terminal
 from tests.integration.test_verbs import Machine
+from tests.support.browser import browsing, phone_of
 from tests.support.turns import Text, bash
 from tests.support.web_house import WebHouse
 
@@ -22,10 +23,11 @@ pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
 RULES = '[[rule]]\nverdict = "allow"\nmatch = "Bash(touch unsigned)"\n'
 
 
-def test_what_a_person_signed_runs_and_what_the_server_allows_by_itself_does_not(
+async def test_what_people_signed_runs_and_what_the_server_allows_by_itself_does_not(
     claude: MakeClaude, tmp_path: Path
 ) -> None:
-    agent = claude((bash("touch made"),), (bash("touch unsigned"),), (Text("That is all."),))
+    calls = [(bash(f"touch {name}"),) for name in ("made", "tapped", "unsigned")]
+    agent = claude(*calls, (Text("That is all."),))
     with WebHouse() as house:
         rules = house.home / ".config" / "crabhook" / "rules.toml"
         rules.parent.mkdir(parents=True, exist_ok=True)
@@ -38,6 +40,15 @@ def test_what_a_person_signed_runs_and_what_the_server_allows_by_itself_does_not
         (card,) = Machine(person).pending()
         code, told = at_a_terminal(person, "allow", str(card["number"]))
         assert code == 0, told
-        terminal.wait_for("That is all.")
+        async with browsing() as browser:
+            phone = await phone_of(house, browser)
+            await phone.holds_key()
+            await phone.sign_in()
+            tapped = await phone.card("touch tapped")
+            await tapped.get_by_text("only signatures count here").wait_for()
+            await phone.tap(tapped, "allow")
+            terminal.wait_for("That is all.")
+            assert phone.faults == []
     assert (agent.project / "made").exists()
+    assert (agent.project / "tapped").exists()
     assert not (agent.project / "unsigned").exists()

@@ -111,6 +111,15 @@ class WebPage:
         answer = await self.ask("POST", "/do", posted | other)
         return await self.outcome(json.loads(text)["id"]) if answer.status == 202 else answer
 
+    async def statements(self, told: Mapping[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
+        """Ask what the key has to sign for a call of a strict card; return the post and that."""
+        text = json.dumps({"id": secrets.token_hex(8), "at": self.hello["now"], **told})
+        posted: dict[str, Any] = {"page": self.name, "call": text}
+        answer = await self.ask("POST", "/statements", posted)
+        assert answer.status == 200, answer.value
+        posted["signed_at"] = answer.value["signed_at"]
+        return posted, list(map(from_text, answer.value["statements"]))
+
     async def outcome(self, id_: str) -> Answered:
         """Wait for what became of a call that is held."""
         return await self.ask("POST", "/outcome", {"page": self.name, "id": id_})

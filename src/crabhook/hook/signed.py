@@ -315,7 +315,8 @@ class PasskeySigner:
             raise UnsignedError("what the passkey signed is not this call")
         scheme, _, rest = str(claimed.get("origin")).partition("://")
         host = rest.rpartition(":")[0] or rest
-        local = scheme == "http" and host == self._host == "localhost"
+        loopback = host == "localhost" or host.endswith(".localhost")
+        local = scheme == "http" and loopback and host == self._host
         within = host == self._host or host.endswith(f".{self._host}")
         if not local and not (scheme == "https" and within):
             raise UnsignedError("the passkey was used on a page of another host")

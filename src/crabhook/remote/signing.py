@@ -29,14 +29,51 @@ AGAIN_WITHIN = 60.0  # seconds in which another hook of a decided call is signed
 _KEPT = 64  # decisions
 
 
-class StatementSigner(NamedTuple):
-    """A person's key at a desk: ids of team, person and key, the kind of key, and how it signs."""
+class Signatory(NamedTuple):
+    """Who signs: ids of team, person and key, and the kind of the key."""
 
     team: str
     operator: str
     key: str
     kind: int
+
+
+class StatementSigner(NamedTuple):
+    """A person's key at a desk, and how it signs."""
+
+    who: Signatory
     sign: SignStatement
+
+
+def to_sign(
+    card: Card, decision: Decision, who: Signatory, at: int
+) -> tuple[DecisionSignature, ...]:
+    """Return what a person has to sign to decide a card, for each of its strict hooks.
+
+    The signatures themselves are still empty. `at`: milliseconds since 1970. Raises CrabhookError
+    for a hook whose input is not here, or that takes no such decision.
+    """
+    meant = decision if card.ballot is None else ledger.proposed(card.ballot, decision)
+    legs = (leg for leg in card.requests if leg.strict)
+    return tuple(_unsigned(card, leg, decision, meant, who, at) for leg in legs)
+
+
+def _unsigned(  # noqa: PLR0913, PLR0917 - what a statement is of
+    card: Card, leg: Leg, decision: Decision, meant: Decision, who: Signatory, at: int
+) -> DecisionSignature:
+    if leg.strict is None or not leg.strict.payload:
+        raise CrabhookError(
+            f"#{card.number}: its hook's input cannot be read here, and nothing is signed "
+            "unseen. Update crabhook here, or decide at another desk"
+        )
+    platform = PLATFORMS[leg.event.platform]
+    platform.check(leg.event, meant)
+    verdict = decision.verdict.value
+    about = leg.id, who.kind, who.operator, who.key, at, verdict, card.number, needed(card)
+    bare = DecisionSignature(*about, signature=b"")
+    reply = platform.write(leg.event, meant)
+    text = statement_of(bytes.fromhex(who.team), leg, reply, vote_of(bare))
+    return replace(bare, statement=text)
 
 
 def as_drawn(leg: Leg) -> Leg:
@@ -83,40 +120,13 @@ class Signatures:
         signer = self._signer
         if signer is None or card is None or not is_strict(card) or command.signed:
             return command
-        decision = command.decision
-        if card.ballot is not None:
-            decision = ledger.proposed(card.ballot, decision)
-        legs = [leg for leg in card.requests if leg.strict]
-        signed = tuple([await self._sign(signer, card, leg, command, decision) for leg in legs])
-        self._given[card.number] = _Given(
-            tuple(leg.event for leg in legs), command.decision, self._clock()
+        unsigned = to_sign(card, command.decision, signer.who, round(time() * 1000))
+        signed = tuple(
+            [replace(each, signature=await signer.sign(each.statement)) for each in unsigned]
         )
+        events = tuple(leg.event for leg in card.requests if leg.strict)
+        self._given[card.number] = _Given(events, command.decision, self._clock())
         return replace(command, signed=signed)
-
-    async def _sign(
-        self, signer: StatementSigner, card: Card, leg: Leg, command: Decide, decision: Decision
-    ) -> DecisionSignature:
-        if leg.strict is None or not leg.strict.payload:
-            raise CrabhookError(
-                f"#{card.number}: its hook's input cannot be read here, and nothing is signed "
-                "unseen. Update crabhook here, or decide at another desk"
-            )
-        platform = PLATFORMS[leg.event.platform]
-        platform.check(leg.event, decision)
-        unsigned = DecisionSignature(
-            leg.id,
-            signer.kind,
-            signer.operator,
-            signer.key,
-            round(time() * 1000),
-            command.decision.verdict.value,
-            card.number,
-            needed(card),
-            b"",
-        )
-        reply = platform.write(leg.event, decision)
-        text = statement_of(bytes.fromhex(signer.team), leg, reply, vote_of(unsigned))
-        return replace(unsigned, statement=text, signature=await signer.sign(text))
 
     def again(self, card: Card) -> Decide | None:
         """Return the decision of a call that this desk signed a moment ago, for its next hook.

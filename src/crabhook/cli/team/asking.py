@@ -21,7 +21,7 @@ from crabhook.hook.statement import NAMESPACE as DECISION
 from crabhook.model.errors import CrabhookError
 from crabhook.present.safe import safe
 from crabhook.remote.desk import RemoteDesk
-from crabhook.remote.signing import StatementSigner
+from crabhook.remote.signing import Signatory, StatementSigner
 from crabhook.team.call_signature import (
     HEADER,
     NAMESPACE,
@@ -168,7 +168,8 @@ def signer_of(keys: Credentials) -> StatementSigner | None:
     operator, device, closing = device_in(keys.certificate)
     team = fingerprint_of(keys.authority)
     if keys.sign_as is not None:
-        return StatementSigner(team, operator, *keys.sign_as)
+        key, kind, sign_by = keys.sign_as
+        return StatementSigner(Signatory(team, operator, key, kind), sign_by)
     if closing or keys.sign is not None:
         return None
     private = signing_key_of(opened(keys.key))
@@ -176,7 +177,7 @@ def signer_of(keys: Credentials) -> StatementSigner | None:
     async def sign(statement: bytes) -> bytes:
         return private.sign(statement)
 
-    return StatementSigner(team, operator, device, DESK, sign)
+    return StatementSigner(Signatory(team, operator, device, DESK), sign)
 
 
 class Signing(_Interceptor):

@@ -126,6 +126,7 @@ class WebDesk:
             ("GET", "/news"): pages.news,
             ("GET", "/card"): pages.card,
             ("POST", "/uncover"): pages.uncover,
+            ("POST", "/statements"): pages.statements,
             ("POST", "/do"): pages.do,
             ("POST", "/outcome"): pages.outcome,
             ("POST", "/take-back"): pages.take_back,

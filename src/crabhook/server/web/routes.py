@@ -8,7 +8,7 @@ from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from http import HTTPStatus
-from time import monotonic
+from time import monotonic, time
 from typing import Any, NamedTuple, TypeAlias
 
 from aiohttp import web
@@ -18,6 +18,7 @@ from crabhook.desk.commands import (
     Ask,
     AskContext,
     Claim,
+    Command,
     Decide,
     DecideWithRule,
     Done,
@@ -28,6 +29,8 @@ from crabhook.desk.updates import NEVER
 from crabhook.model.actor import Operator
 from crabhook.model.card import Card
 from crabhook.model.errors import CrabhookError
+from crabhook.model.signing import DecisionSignature
+from crabhook.remote.signing import Signatory, to_sign
 from crabhook.server.address import MAX_REQUEST
 from crabhook.server.http.bodies import read
 from crabhook.server.http.middleware import TurnedAwayError
@@ -56,8 +59,9 @@ from crabhook.server.web.held import (
 )
 from crabhook.server.web.open_page import OpenPage, PageEvent
 from crabhook.server.web.sessions import Session
+from crabhook.team.decision_signatures import PASSKEY
 from crabhook.team.membership import Permission, Principal, Team, TeamRefusal
-from crabhook.team.passkeys import Assertion, PasskeyError
+from crabhook.team.passkeys import Assertion, PasskeyError, to_text
 
 RPC = "web/do"
 """The name of the one call that a passkey signs: all that it does is in its bytes."""
@@ -96,6 +100,26 @@ class Visit:
 
 
 Answer: TypeAlias = Callable[[Visit], Awaitable[web.StreamResponse]]
+
+
+class _Statements(NamedTuple):
+    """The assertions for the statements of strict hooks, and when these were made (ms)."""
+
+    at: int
+    assertions: tuple[Assertion, ...]
+
+
+class _SignedCall(NamedTuple):
+    """A call as a page posted it, its bytes, and the assertion for them, if one came.
+
+    For a card of strict hooks the statements are signed in place of the bytes.
+    """
+
+    page: str
+    call: Mapping[str, Any]
+    raw: bytes
+    asserted: Asserted | None
+    statements: _Statements | None
 
 
 class Pages:
@@ -266,6 +290,57 @@ class Pages:
 
     # What a page does.
 
+    async def statements(self, visit: Visit) -> web.StreamResponse:
+        """Answer with what a passkey has to sign to decide a card of strict hooks; none for others.
+
+        The same call comes back to `do` with an assertion for each statement, and the statements
+        are made once more. So nothing is kept here.
+        """
+        signed = await _signed_call(visit.request)
+        page = self._page(visit, signed.page)
+        with self._service.open(visit.caller()) as call:
+            if not isinstance(call, OpenCall):
+                return self.refusal(call)
+            card = await self._card_of(call, signed.call)
+            if isinstance(card, refusals.DeskRefusal):
+                return self.refusal(card)
+            at = round(time() * 1000)
+            try:
+                command = self._face.command(signed.call, card, page.desk)
+                unsigned = self._unsigned(visit, command, card, at)
+            except CrabhookError as error:
+                return self.answer(HTTPStatus.UNPROCESSABLE_ENTITY, {"why": str(error)})
+        statements = [to_text(each.statement) for each in unsigned]
+        return self.answer(HTTPStatus.OK, {"signed_at": at, "statements": statements})
+
+    def _unsigned(
+        self, visit: Visit, command: Command, card: Card | None, at: int
+    ) -> tuple[DecisionSignature, ...]:
+        """Return what a visitor's passkey has to sign; raises CrabhookError."""
+        team, session = self._team(), visit.session
+        if card is None or not isinstance(command, Decide) or isinstance(team, TeamRefusal):
+            return ()
+        who = Signatory(team.id, session.operator, session.passkey, PASSKEY)
+        return to_sign(card, command.decision, who, at)
+
+    def _with_signatures(
+        self, visit: Visit, command: Command, card: Card | None, made: _Statements
+    ) -> Command:
+        """Return a decision with what the visitor's passkey signed; raises CrabhookError."""
+        unsigned = self._unsigned(visit, command, card, made.at)
+        if not isinstance(command, Decide) or len(unsigned) != len(made.assertions):
+            raise CrabhookError("the card changed while it was signed: look again, and sign again")
+        signed = (
+            replace(
+                each,
+                signature=assertion.signature,
+                authenticator_data=assertion.authenticator_data,
+                client_data=assertion.client_data,
+            )
+            for each, assertion in zip(unsigned, made.assertions, strict=True)
+        )
+        return replace(command, signed=tuple(signed))
+
     async def do(self, visit: Visit) -> web.StreamResponse:
         """Carry out a call of a page, which a passkey may have signed; answer with its outcome."""
         signed = await _signed_call(visit.request)
@@ -273,21 +348,26 @@ class Pages:
         with self._service.open(visit.caller(signed.asserted)) as call:
             if not isinstance(call, OpenCall):
                 return self.refusal(call)
-            return await self._carry_out(visit, call, page, signed.call, signed.raw)
+            return await self._carry_out(visit, call, page, signed)
 
     async def _carry_out(
-        self, visit: Visit, call: OpenCall, page: OpenPage, page_call: Mapping[str, Any], raw: bytes
+        self, visit: Visit, call: OpenCall, page: OpenPage, signed_call: _SignedCall
     ) -> web.StreamResponse:
+        page_call = signed_call.call
         card = await self._card_of(call, page_call)
         if isinstance(card, refusals.DeskRefusal):
             return self.refusal(card)
         try:
             command = self._face.command(page_call, card, page.desk)
+            if signed_call.statements is not None:
+                command = self._with_signatures(visit, command, card, signed_call.statements)
         except ChangedCard as error:
             return self._changed(str(error), card, page)
         except CrabhookError as error:
             return self.answer(HTTPStatus.UNPROCESSABLE_ENTITY, {"why": str(error)})
-        asked = SubmittedCommand(command, Sent(RPC, raw), _hex(page_call.get("seen_sha256")))
+        signed = command.signed if isinstance(command, Decide) else ()
+        sent = Sent(RPC, signed_call.raw, signed)
+        asked = SubmittedCommand(command, sent, _hex(page_call.get("seen_sha256")))
         hold = page_call.get("hold", 0)
         if not isinstance(hold, int | float) or isinstance(hold, bool) or not 0 <= hold <= LONGEST:
             raise _bad(f"an answer is held for 0 to {LONGEST:g} seconds")
@@ -465,15 +545,6 @@ async def posted(request: web.BaseRequest, most: int = SMALL) -> Mapping[str, An
     return value
 
 
-class _SignedCall(NamedTuple):
-    """A call as a page posted it, its bytes, and the assertion for them, if one came."""
-
-    page: str
-    call: Mapping[str, Any]
-    raw: bytes
-    asserted: Asserted | None
-
-
 async def _signed_call(request: web.BaseRequest) -> _SignedCall:
     """Return the call that a page posted; raises TurnedAwayError."""
     body = await posted(request, MAX_REQUEST)
@@ -489,7 +560,25 @@ async def _signed_call(request: web.BaseRequest) -> _SignedCall:
     if not isinstance(at, int | float) or isinstance(at, bool):
         raise _bad("a call says when it was given")
     asserted = _asserted(body.get("assertion"), float(at))
-    return _SignedCall(_text(body, "page"), call, raw, asserted)
+    return _SignedCall(_text(body, "page"), call, raw, asserted, _statements(body))
+
+
+MOST_STATEMENTS = 8  # of a card: each takes a touch
+
+
+def _statements(body: Mapping[str, Any]) -> _Statements | None:
+    """Return the assertions for statements that came with a call; raises TurnedAwayError."""
+    assertions, at = body.get("assertions"), body.get("signed_at")
+    if assertions is None:
+        return None
+    if not isinstance(assertions, list) or not 0 < len(assertions) <= MOST_STATEMENTS:
+        raise _bad("assertions must be a list of some")
+    if not isinstance(at, int) or isinstance(at, bool) or not 0 <= at < 1 << 62:
+        raise _bad("signed_at must be the time of the statements")
+    try:
+        return _Statements(at, tuple(map(Assertion.from_json, assertions)))
+    except PasskeyError as error:
+        raise _bad(str(error)) from None
 
 
 def _bad(words: str) -> TurnedAwayError:

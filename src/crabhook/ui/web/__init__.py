@@ -18,6 +18,7 @@ Ids
 
 Attributes of a row and an article
   data-card       the card's number           data-seen      its revision; it goes back with an act
+  data-strict     the passkey signs the statements of /statements, in place of the call
   data-sha        what names its inputs, hex; it goes back with an act. A row without it has no acts
   data-state      waiting, decided, expired, withdrawn
   data-kind       call, questions, plan, stop, denial or form

@@ -2,6 +2,7 @@
 
 from crabhook.desk.replica import Replica
 from crabhook.model.card import Card, Level, State
+from crabhook.model.statements import is_strict
 from crabhook.present.around import around, calls_before
 from crabhook.present.card import CardDocument, card_document
 from crabhook.present.cover import COVER, masked
@@ -79,6 +80,7 @@ def attributes(card: Card, desk: Replica) -> dict[str, str | int | None]:
         "data_since": f"{card.asked_at:.3f}",
         "data_until": f"{card.wait_until:.3f}" if waits else None,
         "data_ended": None if waits else ended(card, desk),
+        "data_strict": (waits and is_strict(card)) or None,
     }
 
 

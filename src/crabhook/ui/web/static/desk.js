@@ -959,9 +959,11 @@ async function carryOut(button, holder, call, mine) {
   const posted = { page, call: JSON.stringify(call) };
   if (needsPasskey(button, call)) {
     sayAt(holder, "Your passkey signs this.");
-    const signed = await assertion(await challengeOf(here, posted.call, call.at));
+    const signed = holder.dataset.strict === undefined
+      ? await assertion(await challengeOf(here, posted.call, call.at))
+      : await statementsSigned(posted);
     if (signed.why) return sayAt(holder, signed.why, "warning");
-    posted.assertion = signed.assertion;
+    Object.assign(posted, signed);
   }
   const endHold = hold(call, gives, holder, mine);
   sayAt(holder, gives ? `${gives}: sent in a moment.` : "Sent.");
@@ -1137,6 +1139,25 @@ async function assertion(challenge) {
     const words = { NotAllowedError: "The passkey was not used: nothing was sent." };
     return { why: words[error.name] ?? `The passkey could not be used (${error.name}): nothing was sent.` };
   }
+}
+
+/** Return a passkey's assertions for what strict hooks are to print, or why there are none. */
+async function statementsSigned(posted) {
+  let answer;
+  try {
+    const response = await send("/statements", posted);
+    if (!response.ok) return { why: await why(response) };
+    answer = await response.json();
+  } catch {
+    return { why: "No answer came: try again." };
+  }
+  const assertions = [];
+  for (const statement of answer.statements) {
+    const signed = await assertion(await sha256(unbase64url(statement)));
+    if (signed.why) return signed;
+    assertions.push(signed.assertion);
+  }
+  return { assertions, signed_at: answer.signed_at };
 }
 
 /** Return a credential as JSON, also in browsers that cannot write it themselves. */
