@@ -259,7 +259,7 @@ class Follower:
             taken = taken_up(seen.halts, now, at)
             orders = (*taken.lasting, *orders_in(seen.orders, now, at)[1])
             ballots = self._runner.with_electorates(taken.ballots)
-            self._runner.handle(Mirrored((), (), now, orders, taken.notes, ballots))
+            self._runner.handle(Mirrored((), (), now, orders, taken.notes, ballots, taken.asked))
         except CrabhookError as error:
             _LOOKING_ON.warning("the standing orders on record cannot be shown: %s", error)
 

@@ -99,6 +99,7 @@ def _bounds(settings: Settings) -> Limits:
         settings.max_session_waiting,
         int(settings.max_session_megabytes * 1_000_000),
         SameFile(settings.same_file),
+        settings.open_for,
     )
 
 

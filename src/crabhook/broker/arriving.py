@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from crabhook.broker import balloting, conflicts, signing
+from crabhook.broker import balloting, conflicts, signing, undecided
 from crabhook.broker.cards import joins, named, over
 from crabhook.broker.ending import remember_again
 from crabhook.broker.messages import (
@@ -19,7 +19,7 @@ from crabhook.broker.recent import DuplicateEvent
 from crabhook.broker.restoring import is_back
 from crabhook.broker.state import BrokerState
 from crabhook.model import wording
-from crabhook.model.actor import AnsweredAtAgent, OrderKind
+from crabhook.model.actor import AnsweredAtAgent, Ended, OrderKind
 from crabhook.model.card import Card, Request
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.errors import DecisionError
@@ -79,7 +79,7 @@ def arrived(state: BrokerState, fact: Arrived) -> list[Effect]:
                 decision, mine = ruling.decided.decision, (fact.request.id,)
                 state.followed.follow(event, decision, fact.now, requests=mine)
             if ruling.by is not None and ruling.by.kind is OrderKind.LET_ONCE:
-                decided = _spend(state, ruling.by)
+                decided = _spend(state, event, ruling.decided, ruling.by)
             decided += _answer_at_once(state, fact, ruling.decided, warning=warning)
         if not decided:
             alarms = (
@@ -139,7 +139,9 @@ def _conclude(state: BrokerState, request: Request) -> list[Effect]:
         return conflicts.reject(state, event, waited_for)
     effects: list[Effect] = []
     for card in ended:
-        effects += state.release(card, AnsweredAtAgent(platform.outcome(event)), Refusal.OVER)
+        over = card.went_on and platform.phase(event) is not Phase.RAN
+        why = Ended.SESSION_OVER if over else AnsweredAtAgent(platform.outcome(event))
+        effects += state.release(card, why, Refusal.OVER)
     effects += conflicts.report_result(state, request)
     effects += conflicts.report_end(state, request, closes)
     prompted = platform.phase(event) is Phase.PROMPT and platform.by_person(event)
@@ -161,8 +163,9 @@ def _ended_elsewhere(state: BrokerState, news: Event, closes: EndScope) -> list[
     ended = [
         card
         for card in waiting
-        if over(card.event, news, closes) and (gone or not state.stands_alone(*card.requests))
+        if over(card.event, news, closes) and (gone or not state.is_unwaited(card))
     ]
+    ended += undecided.ran(state, news)
     if closes is not EndScope.CALL:
         return ended
     # One result ends one call, never a second call that looks the same. The id decides which;
@@ -197,7 +200,7 @@ def _put_up(state: BrokerState, fact: Arrived, ruling: Course) -> list[Effect]:
     standing = [
         card
         for card in state.cards.of_session(event.session_key)
-        if state.stands_alone(*card.requests)
+        if state.stands_alone(*card.requests) and not card.went_on
     ]
     agent, call = event.agent_key, call_of(event)
     again = any((each.event.agent_key, call_of(each.event)) == (agent, call) for each in standing)
@@ -209,9 +212,11 @@ def _put_up(state: BrokerState, fact: Arrived, ruling: Course) -> list[Effect]:
     return [state.put(card), state.wake(until, request.id)]
 
 
-def _spend(state: BrokerState, order: Standing) -> list[Effect]:
+def _spend(state: BrokerState, event: Event, by: Decided, order: Standing) -> list[Effect]:
     """Count the only use of an order, and take back its word to the model if that still waits."""
     state.orders.use(order)
+    if state.platforms[event.platform].phase(event) is Phase.ASKING:  # its hook comes after this
+        state.recent.remember_answer(event, by, state.now)
     return [OrderSpent(order), *state.untold(order, "was not needed: the call was made again")]
 
 
@@ -253,6 +258,10 @@ def _come_back(state: BrokerState, fact: Arrived) -> list[Effect]:
     waiting = state.leg(ticket.id)
     if not same_secret(state.pending.secret(ticket.id), ticket.secret):
         return [Refuse(ticket.id, fact.attempt, Refusal.NOT_YOURS)]
+    card = state.cards.of_leg(waiting)
+    if card.went_on:
+        reply = undecided.reply_to(state, waiting.event, card.number)
+        return [Resolve(ticket.id, fact.attempt, ticket.secret, reply, again=True)]
     if state.stands_alone(waiting):
         silence = state.platforms[ticket.event.platform].write(ticket.event, _SILENCE)
         return [Resolve(ticket.id, fact.attempt, ticket.secret, silence, again=True)]
@@ -317,7 +326,10 @@ def _take_in(  # noqa: PLR0913 - what is known of it by now
     if fact.files:
         state.files[leg.id] = fact.files
     state.pending.enter(fact.request, fact.attempt)
-    if card := _same_call(state, leg.event):
+    if (card := undecided.same_call(state, leg.event)) is not None:
+        again = undecided.asked_again(state, card, leg, fact.risk)
+        card = replace(again, reason=ruling.reason, alarms=alarms)
+    elif (card := _same_call(state, leg.event)) is not None:
         risk = max(card.risk, fact.risk, key=lambda either: either.level)
         card = replace(card, requests=(*card.requests, leg), risk=risk)
     else:
@@ -363,6 +375,7 @@ def _alike(state: BrokerState, event: Event) -> list[Card]:
         card
         for card in state.cards.alike(event)
         if state.is_part(card.event) is is_part
+        and not card.went_on
         and joins([leg.event for leg in card.requests], event)
     ]
 

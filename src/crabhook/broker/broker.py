@@ -42,11 +42,11 @@ from crabhook.desk.commands import (
 from crabhook.model import wording
 from crabhook.model.actor import Actor, Ended, OrderKind
 from crabhook.model.ballot import Ballot
-from crabhook.model.card import Card, FeedEntry, State
+from crabhook.model.card import Asked, Card, FeedEntry, State
 from crabhook.model.decision import Beside, Decided, Decision, Verdict
 from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event
-from crabhook.model.order import Order, Standing
+from crabhook.model.order import OF_A_CALL, Order, Standing
 from crabhook.model.session import KeptNote, SessionKey, SessionView
 from crabhook.platforms.interface import Platform
 
@@ -62,7 +62,7 @@ def commanded(state: BrokerState, fact: Commanded) -> list[Effect]:
 def _give_order(state: BrokerState, command: GiveOrder, by: Actor) -> list[Effect]:
     """Take a standing order; an order AWAY releases all cards, since nobody will decide them."""
     order = _of_one_machine(state, command.order)
-    if order.kind is OrderKind.LET_ONCE:
+    if order.kind in OF_A_CALL:
         raise DecisionError(ONLY_BY_A_CARD)
     if order.kind in _ABOUT_AN_EVENT and order.name not in state.holdable():
         raise DecisionError(f"no event called {order.name!r:.60} can be held")
@@ -75,7 +75,7 @@ def _give_order(state: BrokerState, command: GiveOrder, by: Actor) -> list[Effec
     if order.kind is OrderKind.AWAY:
         # Others than the operator who goes may have to decide: these cards wait on.
         for card in state.cards.waiting():
-            if card.ballot is None:
+            if card.ballot is None and not card.went_on:
                 effects += state.release(card, Ended.AWAY)
     return effects
 
@@ -147,6 +147,8 @@ def _known_agents(state: BrokerState, session: str, agent: str) -> Sequence[Sess
 def _extend(state: BrokerState, command: Extend, _by: Actor) -> list[Effect]:
     """Let a card wait longer, but no longer than its hooks can wait."""
     card = _waiting_card(state, command.card, "its time cannot be extended")
+    if card.went_on:
+        raise DecisionError(f"#{card.number} has no agent that waits: its time cannot be extended")
     until = [min(leg.wait_until + command.seconds, leg.gives_up_at) for leg in card.requests]
     legs = tuple(
         replace(leg, wait_until=max(leg.wait_until, end))
@@ -335,6 +337,10 @@ class Broker:
     def ballots(self) -> Mapping[int, Ballot]:
         """Return the ballots of waiting cards, by the cards' numbers."""
         return self._state.ballots
+
+    def asked(self) -> Mapping[int, Asked]:
+        """Return how often the waiting cards that stayed open were asked, by their numbers."""
+        return self._state.asked
 
     def ended(self) -> tuple[Card, ...]:
         """Return the cards that ended not long ago, the newest last."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from heapq import heappop
 
-from crabhook.broker import balloting, signing
+from crabhook.broker import balloting, signing, undecided
 from crabhook.broker.cards import Happening, StaleError, TooLateError, after
 from crabhook.broker.messages import (
     Answered,
@@ -66,6 +66,10 @@ def answered(state: BrokerState, fact: Answered) -> list[Effect]:
         decision = balloting.sum_of(card.ballot, card.choices)
         signed = ledger.signatures_of(card.ballot)
     decided = Decided(decision, fact.by)
+    if card.went_on:
+        ruled = undecided.ruled(state, card, decided)
+        over = replace(card, state=ended_as, decided=decided, ended_at=fact.now)
+        return [*ruled, state.put(over)]
     state.keep_going.count(card.event, decision)
     retries = decision.verdict is Verdict.RETRY and card.event.tool is not None
     once = state.let_once(card, fact.by) if retries else []
@@ -109,7 +113,7 @@ def halt(state: BrokerState, key: SessionKey, order: Order, by: Actor) -> list[E
     effects.append(state.wake(standing.ends_unheard))
     for card in state.cards.of_session(key):
         calls = all(state.asks_about_a_call(leg.event) for leg in card.requests)
-        if calls and order.halts(card.event):
+        if calls and order.halts(card.event) and not card.went_on:
             denied = halted(standing, card.choices)
             effects += answered(state, Answered(card.number, denied.decision, denied.by, state.now))
     return effects
@@ -134,6 +138,7 @@ def check(
     if seen is not None and seen < card.grown:
         more = "was asked again, or warned of, and there is more to see"
         raise StaleError(f"#{card.number} {more}: this answer changed nothing")
+    undecided.check(card, decision)
     for leg in card.requests:
         state.platforms[leg.event.platform].check(leg.event, decision)
     decision = balloting.meant(card, decision)
@@ -212,9 +217,16 @@ def left(state: BrokerState, fact: Left) -> list[Effect]:
     """Take a hook that has gone off its card."""
     if state.pending.attempt(fact.request_id) != fact.attempt:
         return []  # an old connection of a ticket that came back, or an answered request
-    leg = state.leg(fact.request_id)
-    state.pending.leave(fact.request_id)
-    return state.leave(state.cards.of_leg(leg), [leg], Ended.HOOK_LEFT)
+    return _left(state, fact.request_id, Ended.HOOK_LEFT)
+
+
+def _left(state: BrokerState, request_id: str, why: Ended) -> list[Effect]:
+    leg = state.leg(request_id)
+    card = state.cards.of_leg(leg)
+    if len(card.requests) == 1 and (stays := undecided.left_again(state, card)):
+        return stays
+    state.pending.leave(request_id)
+    return state.leave(card, [leg], why)
 
 
 def time_passed(state: BrokerState, fact: TimePassed) -> list[Effect]:
@@ -229,7 +241,10 @@ def time_passed(state: BrokerState, fact: TimePassed) -> list[Effect]:
         leg = state.leg(request_id)
         if leg.wait_until > fact.now:
             continue  # its time was extended
-        why = TimeUp(undecided(leg))
+        if stays := undecided.time_up(state, leg):
+            effects += stays
+            continue
+        why = TimeUp(follows(leg))
         effects += state.refuse(leg, Refusal.UNDECIDED)
         effects += state.leave(state.cards.of_leg(leg), [leg], why, Happening.TIMED_OUT)
     effects += _never_came_back(state)
@@ -241,23 +256,23 @@ def time_passed(state: BrokerState, fact: TimePassed) -> list[Effect]:
     return effects
 
 
-def undecided(leg: Leg) -> Follows:
+def follows(leg: Leg) -> Follows:
     """Return what happens after a timeout, as the hook reports its own behaviour.
 
     An agent's own rules can allow the call after PreToolUse, without a question to anybody.
     """
-    follows = _FOLLOWS.get(leg.event.name)
-    if follows is None:
+    unasked = _FOLLOWS.get(leg.event.name)
+    if unasked is None:
         return Follows.GOES_ON
     match leg.when_lost:
         case "deny":
             return Follows.DENIED
         case "pass":
-            return follows
+            return unasked
         case "ask":
             return Follows.USER_ASKED
         case _:
-            return _UNLESS_DENIED[follows]
+            return _UNLESS_DENIED[unasked]
 
 
 def closing(state: BrokerState, fact: Closing) -> list[Effect]:
@@ -291,7 +306,5 @@ def _never_came_back(state: BrokerState) -> list[Effect]:
     effects: list[Effect] = []
     for request_id in ids:
         if state.pending.attempt(request_id) == NO_CONNECTION:
-            leg = state.leg(request_id)
-            state.pending.leave(request_id)
-            effects += state.leave(state.cards.of_leg(leg), [leg], Ended.NEVER_CAME_BACK)
+            effects += _left(state, request_id, Ended.NEVER_CAME_BACK)
     return effects

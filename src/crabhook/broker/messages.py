@@ -14,7 +14,7 @@ from crabhook.datatypes import frozen
 from crabhook.desk.commands import Command
 from crabhook.model.actor import Actor, Operator
 from crabhook.model.ballot import NOBODY_VOTES, Ballot, Electorate, LadderStep, Vote
-from crabhook.model.card import UNTOLD, Card, FeedEntry, Request, Risk
+from crabhook.model.card import UNTOLD, Asked, Card, FeedEntry, Request, Risk
 from crabhook.model.decision import Decided, Decision, Reply
 from crabhook.model.event import Event
 from crabhook.model.order import Standing
@@ -215,7 +215,8 @@ class Restored:
 
     `decided` are the cards of replies without a receipt, and `notes` the notes without a receipt.
     `halts` are the orders that still stand, such as halts of sessions. None of their times is later
-    than `now`. `ballots` are those of cards that need certain people, or several, by number.
+    than `now`. `ballots` are those of cards that need certain people, or several, by number, and
+    `asked` tells of the cards that stayed open without their agents.
     """
 
     waiting: tuple[RestoredRequest, ...]
@@ -225,6 +226,7 @@ class Restored:
     halts: tuple[Standing, ...] = field(default=(), kw_only=True)
     notes: tuple[KeptNote, ...] = field(default=(), kw_only=True)
     ballots: Mapping[int, Ballot] = field(default_factory=dict, kw_only=True)
+    asked: Mapping[int, Asked] = field(default_factory=dict, kw_only=True)
     now: float
 
 
@@ -232,7 +234,7 @@ class Restored:
 class Mirrored:
     """What another server shows: its waiting legs, its ended cards, its orders, notes and ballots.
 
-    This server decides none of them and sends no replies for them.
+    This server decides none of them and sends no replies for them. `asked` is as in `Restored`.
     """
 
     waiting: tuple[RestoredRequest, ...]
@@ -241,6 +243,7 @@ class Mirrored:
     orders: tuple[Standing, ...] | None = None  # None: as before, and so are the notes
     notes: tuple[KeptNote, ...] = ()
     ballots: Mapping[int, Ballot] = field(default_factory=dict)
+    asked: Mapping[int, Asked] = field(default_factory=dict)
 
 
 Fact: TypeAlias = (

@@ -11,17 +11,19 @@ Claude Code ends the turn after eight blocks of Stop in a row, against any hook 
 section 7). A ninth keep-going would be shown and have no effect.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from hashlib import sha256
 from itertools import count
 
 from crabhook.datatypes import Bounded, frozen
 from crabhook.model.actor import Actor, Ended, Nobody, OrderKind, StandingOrder
+from crabhook.model.ballot import Terms
 from crabhook.model.card import NO_REASON, Because, Brought, Stance
 from crabhook.model.decision import Beside, Choices, Decided, Decision, Verdict, no_opinion
 from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event
-from crabhook.model.order import CAP, LASTING, UNHEARD_DAYS, Order, Standing
+from crabhook.model.order import CAP, LASTING, OF_A_CALL, UNHEARD_DAYS, Order, Standing
 from crabhook.model.wording import AWAY, HALTED, HALTED_AGENT
 from crabhook.platforms.event_table import Held, Phase
 from crabhook.platforms.interface import Platform
@@ -155,7 +157,7 @@ class KeepGoingCounter:
 
 
 MAX_ORDERS = 200
-ONLY_BY_A_CARD = "only the card of a refused call lets that call run once"
+ONLY_BY_A_CARD = "only the card of a call rules on that call if it comes again"
 _HEARD_EVERY = 3600.0  # seconds; each time is a change of the orders, and on record
 _OF_A_SESSION = (OrderKind.ALLOW_ALL, OrderKind.HOLD_ALL, OrderKind.HALT)
 
@@ -230,6 +232,21 @@ def came_by(event: Event, platform: Platform, stance: Stance) -> Because:
     return _UNDECIDED
 
 
+def asked_by(reason: Because, terms: tuple[Terms, ...]) -> str:
+    """Return which question brought a call to a person; another rule asks another question."""
+    return sha256(repr((reason.in_full, terms)).encode()).hexdigest()
+
+
+def _firsts(platform: Platform) -> Collection[Phase]:
+    """Return the phases of the events that may be the first about a call."""
+    return (Phase.BEFORE, Phase.ASKING) if platform.asks_first else (Phase.BEFORE,)
+
+
+def _of_call(kind: OrderKind, orders: Iterable[Standing], event: Event) -> Standing | None:
+    """Return the order of this kind about the very call of the event, if one stands."""
+    return next((order for order in orders if order.kind is kind and order.rules_on(event)), None)
+
+
 class Orders:
     """The standing orders."""
 
@@ -263,7 +280,8 @@ class Orders:
             raise DecisionError(f"{order.kind} which session?")
         if order.kind is OrderKind.ALLOW_ALL and order.until is None:
             raise DecisionError("an allow of everything needs an end: say for how long")
-        if order.kind is OrderKind.LET_ONCE and not (order.call and order.times == 1):
+        once = order.times == 1 or order.kind is OrderKind.DENY_AGAIN
+        if order.kind in OF_A_CALL and not (order.call and order.until is not None and once):
             raise DecisionError(ONLY_BY_A_CARD)
         if order.times is not None and not 0 < order.times <= CAP:
             raise DecisionError(f"times must be 1 to {CAP}")
@@ -309,7 +327,7 @@ class Orders:
         return next((order for order in self._halts if order.halts(event)), None)
 
     def lasting(self) -> tuple[Standing, ...]:
-        """Return the orders that outlive every server: those that halt, and let a call run once."""
+        """Return the orders that outlive every server: those that halt, and those about a call."""
         return self._lasting
 
     def resume(self, event: Event) -> list[Standing]:
@@ -317,8 +335,8 @@ class Orders:
         return self.revoke(lambda order: order in self._halted_sessions and order.halts(event))
 
     def forget(self, event: Event) -> None:
-        """End the orders about a session that has ended."""
-        self.revoke(lambda order: bool(order.session) and order.is_of(event))
+        """End the orders about a session that has ended; rulings wait for it to be resumed."""
+        self.revoke(lambda order: bool(order.session) and order.is_of(event) and not order.law)
 
     def forget_agent(self, event: Event) -> None:
         """End the halt of a subagent that has ended."""
@@ -356,7 +374,10 @@ class Orders:
         can_ask = platform.takes(event, Verdict.ASK)
         ruled = from_ruling(law).where(can_ask=can_ask)
         kept_going = None if away else self._keep_going(event, orders)
-        if ordered := kept_going or self._let_once(ruled, orders, event, platform):
+        denied = self._denied_before(ruled, orders, event, platform)
+        terms = law.terms if law else ()
+        once = denied or self._let_once(ruled, orders, event, platform, terms)
+        if ordered := kept_going or once:
             return ordered
         if held is Held.BY_RULE and ruled.observes:
             return Course() if away else _held_with_all(orders) or Course()
@@ -367,19 +388,39 @@ class Orders:
         return course or Course(waits=True, reason=came_by(event, platform, stance))
 
     def _let_once(
-        self, ruled: Course, orders: Sequence[Standing], event: Event, platform: Platform
+        self,
+        ruled: Course,
+        orders: Sequence[Standing],
+        event: Event,
+        platform: Platform,
+        terms: tuple[Terms, ...],
     ) -> Course | None:
         """Return the allow of a call that may run once, where no rule or order speaks against it.
 
         The allow is the person's who let it run. No event but the first about a call gets it: one
-        use is one call.
+        use is one call. It answers a rule's question too, where that very question was answered.
         """
-        if platform.phase(event) is not Phase.BEFORE:
+        if platform.phase(event) not in _firsts(platform):
             return None
-        once = next((order for order in orders if order.lets_run(event)), None)
-        if once is None or not ruled.leaves_it or _held_with_all(orders):
+        once = _of_call(OrderKind.LET_ONCE, orders, event)
+        if once is None or _held_with_all(orders):
+            return None
+        answered = bool(once.law) and ruled.waits and once.law == asked_by(ruled.reason, terms)
+        if not (ruled.leaves_it or (answered and ruled.reason.kind is Brought.RULE)):
             return None
         return Course(decided=Decided(Decision(Verdict.ALLOW), once.by), by=once)
+
+    def _denied_before(
+        self, ruled: Course, orders: Sequence[Standing], event: Event, platform: Platform
+    ) -> Course | None:
+        """Return the denial of a call that a person has denied after its agent had gone on."""
+        if ruled.denies or platform.phase(event) not in (Phase.BEFORE, Phase.ASKING):
+            return None
+        order = _of_call(OrderKind.DENY_AGAIN, orders, event)
+        if order is None:
+            return None
+        reason = f"the operator has denied this call, as {order.words}"
+        return Course(decided=Decided(Decision(Verdict.DENY, reason=reason), order.by))
 
     def _afterwards(
         self,
@@ -397,7 +438,7 @@ class Orders:
         """
         if event.tool is None or platform.asks(event) or from_ruling(law).denies:
             return Course()
-        if once := next((order for order in orders if order.lets_run(event)), None):
+        if once := _of_call(OrderKind.LET_ONCE, orders, event):
             return Course(decided=Decided(Decision(Verdict.RETRY), once.by))
         return Course(waits=True, reason=came_by(event, platform, stance))
 

@@ -27,7 +27,8 @@ class SameFile(StrEnum):
 class Limits:
     """How much may wait at once; bytes are those of the hooks' inputs.
 
-    `same_file`: what the server does about a file that two sessions change.
+    `same_file`: what the server does about a file that two sessions change. `open_for`: how many
+    seconds a card stays open after its agent went on without a decision; 0 for not at all.
     """
 
     requests: int = 16_384
@@ -35,6 +36,7 @@ class Limits:
     session_requests: int = 1024
     session_size: int = 64_000_000
     same_file: SameFile = SameFile.OFF
+    open_for: float = 28_800.0
 
 
 LIMITS = Limits()

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from math import inf
 
-from crabhook.broker import balloting
+from crabhook.broker import balloting, undecided
 from crabhook.broker.messages import (
     Effect,
     Mirrored,
@@ -19,7 +19,7 @@ from crabhook.broker.messages import (
 from crabhook.broker.orders import came_by, from_ruling
 from crabhook.broker.pending import NO_CONNECTION
 from crabhook.broker.state import BrokerState
-from crabhook.model.card import Card, Leg, Request, State
+from crabhook.model.card import ONCE, Card, Leg, Request, State
 from crabhook.model.errors import DecisionError
 from crabhook.model.session import KeptNote
 
@@ -43,8 +43,11 @@ def restored(state: BrokerState, fact: Restored) -> list[Effect]:
     due, hooks = fact.now + COME_BACK_WITHIN, list[str]()
     for kept in fact.waiting:
         # The wall clock may have been changed: no wait ends before its hook had time to come back.
-        request = kept.request
-        if not state.stands_alone(request):
+        request, asked = kept.request, fact.asked.get(kept.number, ONCE)
+        if asked.went_on_at:
+            reply = undecided.reply_to(state, request.event, kept.number)
+            state.tickets.give(request.id, request.secret, reply, fact.now)
+        elif not state.stands_alone(request):
             request = replace(request, wait_until=max(request.wait_until, due))
             hooks.append(request.id)
         state.sessions.record(request.event, fact.now)
@@ -52,7 +55,8 @@ def restored(state: BrokerState, fact: Restored) -> list[Effect]:
         card, leg = state.cards.card(kept.number), request.leg("")
         legs = (*card.requests, leg) if card else (leg,)
         fresh = card or _fresh(state, kept, leg)
-        whole = replace(fresh, requests=legs, ballot=fact.ballots.get(kept.number))
+        ballot = fact.ballots.get(kept.number)
+        whole = replace(fresh, requests=legs, ballot=ballot, asked=asked)
         effects.append(state.put(whole))
         effects.append(state.wake(request.wait_until, request.id))
     for ballot in state.ballots.values():
@@ -81,6 +85,10 @@ def mirrored(state: BrokerState, fact: Mirrored) -> list[Effect]:
             and (card.ballot is None or card.ballot.facts != ballot.facts)
         ):
             effects.append(state.put(replace(card, ballot=ballot)))
+    for number, asked in fact.asked.items():
+        card = state.cards.card(number)
+        if card is not None and card.state is State.WAITING and card.asked != asked:
+            effects.append(state.put(replace(card, asked=asked)))
     if fact.orders is not None:
         state.orders.revoke(lambda _: True)
         for order in fact.orders:
@@ -141,17 +149,14 @@ def _put_back_decided(state: BrokerState, kept: RestoredDecision) -> None:
 def is_back(state: BrokerState, waiting: Leg, back: Request) -> list[Effect]:
     """Let a restored request wait as long as its hook, which came back, says.
 
-    The hook counts on a clock that nobody can set.
+    The hook counts on a clock that nobody can set, and says again what it does in the end.
     """
     due, _ = state.expected_back
-    if waiting.wait_until != due:
+    leg = replace(waiting, when_lost=back.when_lost)
+    if waiting.wait_until == due:
+        leg = replace(leg, wait_until=back.wait_until, gives_up_at=back.gives_up_at)
+    elif leg == waiting or waiting.when_lost:
         return []
     card = state.cards.of_leg(waiting)
-    leg = replace(
-        waiting,
-        wait_until=back.wait_until,
-        gives_up_at=back.gives_up_at,
-        when_lost=back.when_lost,
-    )
     legs = tuple(leg if old.id == leg.id else old for old in card.requests)
     return [state.put(replace(card, requests=legs)), state.wake(leg.wait_until, leg.id)]

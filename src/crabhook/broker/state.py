@@ -36,12 +36,12 @@ from crabhook.broker.sessions.live import LiveSessions
 from crabhook.broker.sessions.notes import Notes
 from crabhook.datatypes import Bounded
 from crabhook.model.actor import Actor, EndReason, Nobody, Operator
-from crabhook.model.card import Card, FeedEntry, Leg, State
+from crabhook.model.card import ONCE, Asked, Card, FeedEntry, Leg, State
 from crabhook.model.decision import Beside, Choices, Decided, Decision, Verdict, no_opinion
 from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event
 from crabhook.model.jsontext import compact, start_of
-from crabhook.model.order import LET_ONCE_FOR, Order, Standing
+from crabhook.model.order import LET_ONCE_FOR, RULED_FOR, Order, Standing
 from crabhook.model.session import Note, SessionKey
 from crabhook.model.signing import DecisionSignature
 from crabhook.model.statements import WHO_SIGNS, is_strict
@@ -67,6 +67,7 @@ class BrokerState:
         self.now = 0.0  # the time of the fact being handled
         self.cards = CardIndex()
         self.ballots: dict[int, Ballot] = {}  # of the waiting cards that have one, by number
+        self.asked: dict[int, Asked] = {}  # of the waiting cards that stayed open, by number
         self.pending = PendingRequests(bounds)
         self.deadlines: list[tuple[float, str]] = []
         self.recent = RecentDecisions()
@@ -79,7 +80,7 @@ class BrokerState:
         self.decided_before: set[str] = set()  # answers of an earlier server, not fetched yet
         self.notes = Notes()
         self.sessions = LiveSessions(platforms, self._waiting_in, self.notes.of)
-        self.same_file = bounds.same_file
+        self.same_file, self.open_for = bounds.same_file, bounds.open_for
         self.files: Bounded[str, tuple[str, ...]] = Bounded(FILES_KEPT)  # by request
         self.feed: deque[FeedEntry] = deque(maxlen=FEED_KEPT)
         self._refusals = count(1)
@@ -179,21 +180,39 @@ class BrokerState:
             for leg in legs
         )
 
+    def is_unwaited(self, card: Card) -> bool:
+        """Whether no agent waits for a card's decision: its call has its answer already."""
+        return card.went_on or self.stands_alone(*card.requests)
+
     def let_once(self, card: Card, by: Actor) -> list[Effect]:
         """Let the call of a card run once, and tell its model; raises DecisionError."""
-        event = card.event
-        order = Order.letting_run(event, self.now + LET_ONCE_FOR, card.number)
+        order = Order.letting_run(card.event, self.now + LET_ONCE_FOR, card.number)
+        told = f"a call of yours that was denied may run once now. {once_more(card.event, order)}"
+        # A hook that waits is told by its answer.
+        return self.rule_on(card, order, by, told if self.is_unwaited(card) else "")
+
+    def rule_on(self, card: Card, order: Order, by: Actor, told: str) -> list[Effect]:
+        """Take an order about the next such call as a card's, and tell its model; or DecisionError.
+
+        Without words to tell, the model is told nothing.
+        """
         standing = self.orders.give(order, by, self.now)
         effects: list[Effect] = [self.note(standing.event, str(standing))]
-        effects += [self.wake(self.now + LET_ONCE_FOR), self.wake(standing.ends_unheard)]
-        if not self.stands_alone(*card.requests):
-            return effects  # the hook that waits is told
+        ends = filter(None, (order.until, standing.ends_unheard))
+        effects += [self.wake(end) for end in ends]
+        return [*effects, *(self.tell_if_possible(card.event, told, by, standing) if told else ())]
+
+    def tell_if_possible(
+        self, event: Event, text: str, by: Actor, order: Standing | None = None
+    ) -> list[Effect]:
+        """Give the event's agent a note, perhaps of an order; nothing where no note can wait."""
         with suppress(DecisionError):  # too many notes wait: the order stands all the same
-            text = _try_again(event)
-            note = self.notes.add(event.session_key, event.agent_id, text, by, self.now)
-            self.orders.tell(standing, note.id)
-            effects += self.note_told(note, f"waits for its next call: {text}", by=by)
-        return effects
+            if self.platforms[event.platform].takes_notes:
+                note = self.notes.add(event.session_key, event.agent_id, text, by, self.now)
+                if order is not None:
+                    self.orders.tell(order, note.id)
+                return self.note_told(note, f"waits for its next call: {text}", by=by)
+        return []
 
     def untold(self, order: Standing, why: str = _NO_MORE) -> list[Effect]:
         """Take back what waits to tell a model of an order that stands no more."""
@@ -259,6 +278,8 @@ class BrokerState:
         """Put a new or changed card into the index, and show it."""
         legs = [leg.event for leg in card.requests]
         choices = reduce(and_, (self.platforms[leg.platform].choices(leg) for leg in legs))
+        if card.went_on:
+            choices = _for_the_next(choices)
         if card.ballot is not None:
             choices = _by_ballot(choices)
             card = replace(card, ballot=replace(card.ballot, as_of=self.now))
@@ -280,6 +301,10 @@ class BrokerState:
             self.ballots[card.number] = card.ballot
         else:
             self.ballots.pop(card.number, None)
+        if card.asked != ONCE and card.state is State.WAITING:
+            self.asked[card.number] = card.asked
+        else:
+            self.asked.pop(card.number, None)
         self.sessions.touch(card.event.session_key)
         return Show(card, before)
 
@@ -288,10 +313,11 @@ class BrokerState:
         return tuple(name for platform in self.platforms.values() for name in platform.holdable())
 
     def let_go(self, why: EndReason, refusal: Refusal | None = None) -> list[Effect]:
-        """Release all waiting cards; see `release`."""
+        """Release all waiting cards but those whose agent went on; see `release`."""
         effects: list[Effect] = []
         for card in self.cards.waiting():
-            effects += self.release(card, why, refusal)
+            if not card.went_on:
+                effects += self.release(card, why, refusal)
         return effects
 
     def release(self, card: Card, why: EndReason, refusal: Refusal | None = None) -> list[Effect]:
@@ -301,7 +327,9 @@ class BrokerState:
         """
         effects: list[Effect] = []
         for leg in card.requests:
-            if refusal is None:
+            if card.went_on:  # its hook has its answer
+                self.pending.leave(leg.id)
+            elif refusal is None:
                 effects += self.resolve(leg, no_opinion(why))
             else:
                 effects += self.turn_away(leg, refusal, why)
@@ -320,9 +348,10 @@ class BrokerState:
             return [self.put(replace(card, requests=remaining))]
         ended = replace(card, state=after(card.state, happening), end=why, ended_at=self.now)
         undecided = no_opinion(why) if happening is Happening.TIMED_OUT else None
-        self.remember_answer(card, undecided)
-        if undecided is not None:
-            self.follow(card, undecided.decision)
+        if not card.went_on:  # else its call was denied, and nothing follows
+            self.remember_answer(card, undecided)
+            if undecided is not None:
+                self.follow(card, undecided.decision)
         return [
             self.put(ended),
             self.note(card.event, f"{ended.outcome} {ended.why}", card.number),
@@ -396,13 +425,18 @@ class BrokerState:
 _CALL = 200  # letters of a call's input by which its model knows it
 
 
-def _try_again(event: Event) -> str:
-    """Return what the model is told of a call of its own that may run once."""
-    tool, minutes = event.tool, f"{LET_ONCE_FOR / 60:.0f} minutes"
-    call = f"{tool.name} {compact(start_of(tool.input, _CALL))}" if tool else ""
+def call_in_words(event: Event) -> str:
+    """Return the start of a call, by which its model knows it."""
+    tool = event.tool
+    return f"{tool.name} {compact(start_of(tool.input, _CALL))}" if tool else ""
+
+
+def once_more(event: Event, order: Order) -> str:
+    """Return what the model is told to do with a call of its own that may run once."""
+    seconds = LET_ONCE_FOR if not order.law else RULED_FOR
     return (
-        "a call of yours that was denied may run once now. If it is still needed, make exactly the "
-        f"same call again within {minutes}: {call}"
+        "If it is still needed, make exactly the same call again within "
+        f"{seconds / 60:.0f} minutes: {call_in_words(event)}"
     )
 
 
@@ -419,6 +453,12 @@ def _has_more(card: Card, before: Card) -> bool:
 _PLAIN = Decision(Verdict.ALLOW)
 _LEAVES_IT = frozenset({Verdict.PASS, Verdict.ASK, Verdict.DEFER})
 _FOR_EVER = Beside.PERMISSIONS | Beside.RULE
+_RULINGS = frozenset({Verdict.ALLOW, Verdict.DENY})
+
+
+def _for_the_next(choices: Choices) -> Choices:
+    """Return what can be decided of a call whose agent went on: the next such call, as it was."""
+    return Choices(choices.verdicts & _RULINGS, choices.beside & (Beside.NOTE | Beside.RULE))
 
 
 def _by_ballot(choices: Choices) -> Choices:

@@ -18,6 +18,7 @@ class Ended(StrEnum):
     AWAY = "away"  # the operator is away, so the agent's own user is to decide
     NEVER_CAME_BACK = "never-came-back"  # the server began again, and the hook did not return
     LEFT_BEFORE = "left-before"  # the same call was left to the agent's own user a moment ago
+    SESSION_OVER = "session-over"  # its agent had gone on, and has ended before anybody ruled
 
 
 class Follows(StrEnum):
@@ -58,7 +59,8 @@ class OrderKind(StrEnum):
     KEEP_GOING = "keep going"
     AWAY = "away"
     HALT = "halt"  # deny every call of a session that was halted, until its next prompt
-    LET_ONCE = "let run once"  # allow a call that its agent's own check refused, if it comes again
+    LET_ONCE = "let run once"  # allow a call that was not allowed in time, if it comes again
+    DENY_AGAIN = "deny again"  # deny a call that nobody had decided in time, if it comes again
 
 
 class ShownBy(StrEnum):

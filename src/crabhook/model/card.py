@@ -193,6 +193,22 @@ NO_REASON = Because(None, "")
 """The reason of a card that tells none."""
 
 
+@frozen
+class Asked:
+    """How often a card's call was asked about, and when its agent went on without a decision.
+
+    `went_on_at` is on the broker's clock, 0 while the agent waits. A card whose agent went on stays
+    open: its decision is a ruling about the next such call.
+    """
+
+    times: int = 1
+    went_on_at: float = 0.0
+
+
+ONCE = Asked()
+"""Of a card whose agent waits, and asked once."""
+
+
 class State(StrEnum):
     """Where a card is in its life."""
 
@@ -220,6 +236,7 @@ class Card:
     that a decision needs to have seen: a leg, an alarm, another proposal. `ballot`: who must allow
     it, and who has, where a rule says that; None where any decider may. `repeats`: its call was
     decided a moment ago, and this hook too wants that signed: the desk that decided may do so.
+    `asked`: how often its call was asked about, and whether its agent went on.
     """
 
     number: int
@@ -242,11 +259,17 @@ class Card:
     grown: int = 0
     ballot: Ballot | None = None
     repeats: bool = False
+    asked: Asked = ONCE
 
     @property
     def event(self) -> Event:
         """The event the call first arrived with."""
         return self.requests[0].event
+
+    @property
+    def went_on(self) -> bool:
+        """Whether its agent went on without a decision, so that it decides the next such call."""
+        return self.asked.went_on_at > 0
 
     def needs(self, person: str) -> bool:
         """Whether a yes of this person, by id, would bring it on; any does without a ballot."""

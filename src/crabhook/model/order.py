@@ -1,6 +1,6 @@
 """Standing orders: what an operator said once, for a while, about events still to come."""
 
-from dataclasses import field, fields
+from dataclasses import field, fields, replace
 from hashlib import sha256
 from math import inf
 from typing import Self
@@ -20,7 +20,10 @@ LETS_PASS = frozenset(
 )
 """Orders by which calls pass: a decider may end them, and a key that lies open."""
 
-LASTING = frozenset({OrderKind.HALT, OrderKind.LET_ONCE})
+OF_A_CALL = frozenset({OrderKind.LET_ONCE, OrderKind.DENY_AGAIN})
+"""Orders about one call, if it comes again: a card alone gives them."""
+
+LASTING = frozenset({OrderKind.HALT}) | OF_A_CALL
 """Orders that outlive every server: each is a row of its record."""
 
 UNHEARD_DAYS = 7
@@ -31,6 +34,7 @@ A session whose end nobody heard is then surely over, as if it ended while no se
 _UNHEARD = UNHEARD_DAYS * 86_400.0
 
 LET_ONCE_FOR = 600.0  # seconds in which a call that may run once has to come again
+RULED_FOR = 3600.0  # seconds in which a ruling waits for a call that nobody decided in time
 _NAME = 200  # letters of a tool's name
 
 
@@ -58,8 +62,9 @@ class Order:
     broker's clock, None for no end by time. `times` is how often it still applies, None for always.
     `words` is what a kept-going agent is told, why a session was halted, or the card of the call.
     `machine` is the machine of the session, whose hooks showed its token, None for any. Another
-    machine's session of the same id is another session. Two more are for servers alone: `call` is
-    which call may run (`call_of`), `note` the number of the note that tells its model, if any.
+    machine's session of the same id is another session. Three more are for servers alone: `call` is
+    which call it is about (`call_of`), `note` the number of the note that tells its model, if any.
+    `law` is which question of the rules a person has answered with it, empty for none.
     """
 
     kind: OrderKind
@@ -73,23 +78,18 @@ class Order:
     machine: str | None = None
     call: str = field(default="", compare=False)
     note: int = field(default=0, compare=False)
+    law: str = field(default="", compare=False)
 
     @classmethod
-    def letting_run(cls, event: Event, until: float, card: int) -> "Order":
+    def letting_run(cls, event: Event, until: float, card: int, law: str = "") -> "Order":
         """Return the order of a card by which its call may run once, if it comes until then."""
-        tool = event.tool
-        assert tool is not None  # noqa: S101 - an agent's check refuses nothing but calls
-        return Order(
-            OrderKind.LET_ONCE,
-            tool.name[:_NAME],
-            event.session,
-            until=until,
-            times=1,
-            words=f"#{card}",
-            agent=event.agent_id,
-            machine=event.machine,
-            call=call_of(event),
-        )
+        return replace(_of_call(event, until, card, law), kind=OrderKind.LET_ONCE, times=1)
+
+    @classmethod
+    def denying(cls, event: Event, until: float, card: int, law: str, why: str) -> "Order":
+        """Return the order of a card by which its call is denied if it comes until then."""
+        order = _of_call(event, until, card, law)
+        return replace(order, words=f"{order.words}: {why}") if why else order
 
     def __str__(self) -> str:
         parts = [self.kind.value, self.name, self.session and f"session={self.session}"]
@@ -130,14 +130,30 @@ class Order:
         """Whether a halt is about the event's agent: of its session, or of that subagent alone."""
         return self.is_of(event) and self.agent in ("", event.agent_id)
 
-    def lets_run(self, event: Event) -> bool:
-        """Whether it is the very call that may run once, of that agent of that session."""
+    def rules_on(self, event: Event) -> bool:
+        """Whether it is about the very call of the event, of that agent of that session."""
         return (
-            self.kind is OrderKind.LET_ONCE
+            self.kind in OF_A_CALL
             and self.is_of(event)
             and self.agent == event.agent_id
             and self.call == call_of(event)
         )
+
+
+def _of_call(event: Event, until: float, card: int, law: str) -> Order:
+    tool = event.tool
+    assert tool is not None  # noqa: S101 - a ruling is about a call of a tool
+    return Order(
+        OrderKind.DENY_AGAIN,
+        tool.name[:_NAME],
+        event.session,
+        until=until,
+        words=f"#{card}",
+        agent=event.agent_id,
+        machine=event.machine,
+        call=call_of(event),
+        law=law,
+    )
 
 
 @frozen

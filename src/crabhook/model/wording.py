@@ -34,6 +34,7 @@ ENDS: Mapping[Ended, str] = {
     Ended.AWAY: AWAY,
     Ended.NEVER_CAME_BACK: "its hook did not come back after the server's restart",
     Ended.LEFT_BEFORE: "left to the agent's own user a moment ago",
+    Ended.SESSION_OVER: "its agent had gone on, and ended before anybody ruled",
 }
 
 _OWN_RULES = "the agent goes on by its own rules, which may run it unasked"

@@ -18,6 +18,7 @@ from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescript
 from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 
+from crabhook.model.actor import Ended
 from crabhook.model.card import NO_REASON, Because, Card
 from crabhook.model.errors import CrabhookError
 from crabhook.model.event import Event, ToolCall
@@ -56,8 +57,8 @@ ELSEWHERE = {
     "Card": ("reason",),
     "Vote": ("signed",),
     "Because": ("full",),
-    "Order": ("call", "note"),
-    "Standing": ("heard", "call", "note"),
+    "Order": ("call", "note", "law"),
+    "Standing": ("heard", "call", "note", "law"),
 }
 """The fields of a value that its message leaves out: others carry them, or no desk needs them."""
 COMMAND_ID = "command_id"
@@ -304,15 +305,23 @@ def json_of(value: Value | Mapping[str, Value]) -> bytes:
     return compact(value).encode("ascii")
 
 
-# A card's reason is in three fields: older desks read `law` and `came`, which have it in full.
+# A card's reason is in three fields: older desks read `law` and `came`, which have it in full. An
+# end that they do not know is in a field of its own.
+
+_NEWER_ENDS = frozenset({Ended.SESSION_OVER})
+
 
 
 def _card(others: _Way) -> _Way:
     """Return the way of a card; `others` is the way of all that it has beside its reason."""
     way = _message(Because, pb.Because.DESCRIPTOR)
+    ends = _enum(Ended, pb.Ended.DESCRIPTOR)
 
     def put(card: Card) -> Any:  # noqa: ANN401 - the message
         message, reason = others.put(card), card.reason
+        if card.end in _NEWER_ENDS:
+            message.ClearField("end")
+            message.newer_end = ends.put(card.end)
         if reason != NO_REASON:
             setattr(message, "law" if reason.of_rules else "came", text_sent(reason.in_full))
             message.brought.CopyFrom(way.put(reason))
@@ -326,6 +335,8 @@ def _card(others: _Way) -> _Way:
             reason = replace(brought, full="" if full == brought.words else full)
         else:
             reason = Because(None, full)
+        if message.newer_end:
+            card = replace(card, end=ends.take(message.newer_end))
         return replace(card, reason=reason)
 
     return _Way(put, take)

@@ -150,7 +150,7 @@ def event_of(
     return event
 
 
-_NEWER = (pb.ORDER_KIND_LET_ONCE,)
+_NEWER = (pb.ORDER_KIND_LET_ONCE, pb.ORDER_KIND_DENY_AGAIN)
 
 
 def _hide_newer(message: pb.State | pb.OrdersChanged) -> None:

@@ -17,7 +17,7 @@ from crabhook.broker.messages import (
 from crabhook.model import wording
 from crabhook.model.actor import Actor, EndReason, OrderKind
 from crabhook.model.ballot import Ballot, Vote, who_may
-from crabhook.model.card import NO_REASON, Because, Leg, Origin
+from crabhook.model.card import NO_REASON, Because, Card, Leg, Origin
 from crabhook.model.decision import Decided
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value
@@ -198,6 +198,16 @@ def ended(  # noqa: PLR0913 - one end, of a card or of a request alone
     return _about(kind, request.event, at, request.id, card, body=body)
 
 
+def undecided(request: Leg, at: float, *, card: Card, until: float) -> Entry:
+    """A request that nobody decided in time: its call was denied, and its card is open `until`."""
+    body: dict[str, Value] = {
+        "why": "nobody decided in time: its agent went on, and the card stays open",
+        "asked": card.asked.times,
+        "open_until": iso(until),
+    }
+    return _about(RecordKind.UNDECIDED, request.event, at, request.id, card.number, body=body)
+
+
 def delivered(
     event: Event, at: float, *, request_id: str, card: int | None, missing: str = ""
 ) -> Entry:
@@ -245,18 +255,24 @@ def note(note_told: NoteToldOf, at: float) -> Entry:
     return _about(RecordKind.OPERATOR, note_told.event, at, note_told.request_id, body=body)
 
 
-def stops(lasting: Sequence[Standing], notes: int, at: float, *, ballots: int = 0) -> Entry:
+def stops(
+    lasting: Sequence[Standing], notes: int, at: float, *, ballots: int = 0, asked: int = 0
+) -> Entry:
     """Return the entry of all lasting orders that stand, and of how many notes and ballots wait.
+
+    `asked`: how many cards have stayed open without their agents.
 
     They lie in a table beside the record for the next server; the entry witnesses that table.
     """
-    stopped, once = list[Value](), list[Value]()
+    stopped, once, never = list[Value](), list[Value](), list[Value]()
     for order in lasting:
         about: dict[str, Value] = {"session": order.session, "agent": order.agent}
         about |= {"machine": order.machine or "", "why": order.words}
         kept: dict[str, Value] = {key: value for key, value in about.items() if value}
         if order.kind is OrderKind.LET_ONCE:
             once.append(kept | {"tool": order.name})
+        elif order.kind is OrderKind.DENY_AGAIN:
+            never.append(kept | {"tool": order.name})
         else:
             stopped.append(kept)
     what = f"stops that stand: {len(stopped)}, notes that wait: {notes}"
@@ -264,7 +280,11 @@ def stops(lasting: Sequence[Standing], notes: int, at: float, *, ballots: int = 
     if once:
         what += f", calls that may run once: {len(once)}"
         body |= {"may_run_once": once}
+    if never:
+        what += f", calls that are denied again: {len(never)}"
+        body |= {"denied_again": never}
     what += f", cards with votes: {ballots}" if ballots else ""
+    what += f", cards that stayed open: {asked}" if asked else ""
     return Entry(RecordKind.STOPS, at, body={"what": what, **body})
 
 

@@ -33,6 +33,7 @@ class RecordKind(StrEnum):
     ESCALATED = "escalated"  # more people may say yes, since nobody decided in time
     WITHDRAWN = "withdrawn"  # a request ended without an answer
     EXPIRED = "expired"  # a request's timeout
+    UNDECIDED = "undecided"  # a timeout after which the card stays open, without its agent
     LEFT = "left"  # a hook of a call left or timed out; another hook of the call still waits
     DELIVERED = "delivered"  # whether a client got its reply
     CONSUMED = "consumed"  # an agent begins the call of an approval, which counts once

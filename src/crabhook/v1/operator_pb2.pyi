@@ -304,6 +304,8 @@ class _EndedEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Ended.ValueType
     """The same call was left to the agent's own user a moment ago."""
     ENDED_SERVER_STOPPED: _Ended.ValueType  # 6
     """The server was told to end, and no operator left."""
+    ENDED_SESSION_OVER: _Ended.ValueType  # 7
+    """Its agent had gone on, and ended before anybody ruled."""
 
 class Ended(_Ended, metaclass=_EndedEnumTypeWrapper):
     """Ended is an end of which no more is to be said."""
@@ -322,6 +324,8 @@ ENDED_LEFT_BEFORE: Ended.ValueType  # 5
 """The same call was left to the agent's own user a moment ago."""
 ENDED_SERVER_STOPPED: Ended.ValueType  # 6
 """The server was told to end, and no operator left."""
+ENDED_SESSION_OVER: Ended.ValueType  # 7
+"""Its agent had gone on, and ended before anybody ruled."""
 Global___Ended: _TypeAlias = Ended  # noqa: Y015
 
 class _Follows:
@@ -390,6 +394,8 @@ class _OrderKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_OrderKind.V
     """Every call of a session is denied."""
     ORDER_KIND_LET_ONCE: _OrderKind.ValueType  # 7
     """A call that its agent's own check refused may run once."""
+    ORDER_KIND_DENY_AGAIN: _OrderKind.ValueType  # 8
+    """A call that nobody had decided in time is denied if it comes again."""
 
 class OrderKind(_OrderKind, metaclass=_OrderKindEnumTypeWrapper):
     """OrderKind is what a standing order is about."""
@@ -410,6 +416,8 @@ ORDER_KIND_HALT: OrderKind.ValueType  # 6
 """Every call of a session is denied."""
 ORDER_KIND_LET_ONCE: OrderKind.ValueType  # 7
 """A call that its agent's own check refused may run once."""
+ORDER_KIND_DENY_AGAIN: OrderKind.ValueType  # 8
+"""A call that nobody had decided in time is denied if it comes again."""
 Global___OrderKind: _TypeAlias = OrderKind  # noqa: Y015
 
 @_typing.final
@@ -1077,6 +1085,8 @@ class Card(_message.Message):
     BROUGHT_FIELD_NUMBER: _builtins.int
     BALLOT_FIELD_NUMBER: _builtins.int
     REPEATS_FIELD_NUMBER: _builtins.int
+    ASKED_FIELD_NUMBER: _builtins.int
+    NEWER_END_FIELD_NUMBER: _builtins.int
     number: _builtins.int
     """What people call it."""
     version: _builtins.int
@@ -1105,6 +1115,8 @@ class Card(_message.Message):
     """Whether its call was decided a moment ago, and this hook wants a signature of
     its own: the desk that decided that call may sign this too.
     """
+    newer_end: Global___Ended.ValueType
+    """How it ended undecided, where older desks do not know that end and `end` is absent."""
     @_builtins.property
     def requests(self) -> _containers.RepeatedCompositeFieldContainer[Global___Leg]:
         """The hooks that wait for it, or waited when it ended, the first to come first."""
@@ -1141,6 +1153,10 @@ class Card(_message.Message):
     def ballot(self) -> Global___Ballot:
         """Who must allow it, and who has; absent where any decider may."""
 
+    @_builtins.property
+    def asked(self) -> Global___Asked:
+        """How often its call was asked about, and whether its agent went on."""
+
     def __init__(
         self,
         *,
@@ -1166,10 +1182,12 @@ class Card(_message.Message):
         brought: Global___Because | None = ...,
         ballot: Global___Ballot | None = ...,
         repeats: _builtins.bool = ...,
+        asked: Global___Asked | None = ...,
+        newer_end: Global___Ended.ValueType = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_ballot", b"_ballot", "_brought", b"_brought", "_decided", b"_decided", "_delivered", b"_delivered", "_end", b"_end", "ballot", b"ballot", "brought", b"brought", "choices", b"choices", "decided", b"decided", "delivered", b"delivered", "end", b"end", "risk", b"risk"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_ballot", b"_ballot", "_brought", b"_brought", "_decided", b"_decided", "_delivered", b"_delivered", "_end", b"_end", "asked", b"asked", "ballot", b"ballot", "brought", b"brought", "choices", b"choices", "decided", b"decided", "delivered", b"delivered", "end", b"end", "risk", b"risk"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_ballot", b"_ballot", "_brought", b"_brought", "_decided", b"_decided", "_delivered", b"_delivered", "_end", b"_end", "alarms", b"alarms", "asked_at", b"asked_at", "ballot", b"ballot", "brought", b"brought", "came", b"came", "choices", b"choices", "decided", b"decided", "delivered", b"delivered", "end", b"end", "ended_at", b"ended_at", "grown", b"grown", "kept_going", b"kept_going", "law", b"law", "limits", b"limits", "number", b"number", "repeats", b"repeats", "requests", b"requests", "restored", b"restored", "risk", b"risk", "snoozed_until", b"snoozed_until", "state", b"state", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_ballot", b"_ballot", "_brought", b"_brought", "_decided", b"_decided", "_delivered", b"_delivered", "_end", b"_end", "alarms", b"alarms", "asked", b"asked", "asked_at", b"asked_at", "ballot", b"ballot", "brought", b"brought", "came", b"came", "choices", b"choices", "decided", b"decided", "delivered", b"delivered", "end", b"end", "ended_at", b"ended_at", "grown", b"grown", "kept_going", b"kept_going", "law", b"law", "limits", b"limits", "newer_end", b"newer_end", "number", b"number", "repeats", b"repeats", "requests", b"requests", "restored", b"restored", "risk", b"risk", "snoozed_until", b"snoozed_until", "state", b"state", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__ballot: _TypeAlias = _typing.Literal["ballot"]  # noqa: Y015
     _WhichOneofArgType__ballot: _TypeAlias = _typing.Literal["_ballot", b"_ballot"]  # noqa: Y015
@@ -1193,6 +1211,32 @@ class Card(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__end) -> _WhichOneofReturnType__end | None: ...
 
 Global___Card: _TypeAlias = Card  # noqa: Y015
+
+@_typing.final
+class Asked(_message.Message):
+    """Asked is how often a card's call was asked about, and when its agent went on."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TIMES_FIELD_NUMBER: _builtins.int
+    WENT_ON_AT_FIELD_NUMBER: _builtins.int
+    times: _builtins.int
+    """How often; 0 of a server that does not tell."""
+    went_on_at: _builtins.float
+    """When its agent went on without a decision; 0 while an agent waits."""
+    def __init__(
+        self,
+        *,
+        times: _builtins.int = ...,
+        went_on_at: _builtins.float = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["times", b"times", "went_on_at", b"went_on_at"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Asked: _TypeAlias = Asked  # noqa: Y015
 
 @_typing.final
 class Ballot(_message.Message):

@@ -7,7 +7,7 @@ import pytest
 
 from crabhook.broker import state
 from crabhook.broker.cards import TooLateError
-from crabhook.broker.ending import undecided
+from crabhook.broker.ending import follows
 from crabhook.broker.messages import FeedLine, Refusal
 from crabhook.broker.pending import Limits
 from crabhook.broker.sessions.live import SESSIONS_KEPT
@@ -95,7 +95,7 @@ def test_expiry_leaves_the_hook_to_its_own_fallback_and_never_allows(
         "a refused UNDECIDED",
         "#1 expired: a",
         f"feed: #1 {'PreToolUse' if asked is bash else 'PermissionRequest'} "
-        f"EXPIRED {why(TimeUp(undecided(asked('a', 'ls'))))}",
+        f"EXPIRED {why(TimeUp(follows(asked('a', 'ls'))))}",
     )
 
 

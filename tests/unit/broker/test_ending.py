@@ -8,6 +8,7 @@ from crabhook.broker.broker import Broker
 from crabhook.broker.cards import StaleError
 from crabhook.broker.messages import Answered, Arrived, Commanded
 from crabhook.broker.orders import against
+from crabhook.broker.pending import Limits
 from crabhook.desk.commands import Snooze
 from crabhook.model.actor import OWNER
 from crabhook.model.card import Request, State
@@ -158,8 +159,9 @@ GONE_ON = "the agent goes on by its own rules, which may run it unasked"
     ],
 )
 def test_what_follows_a_timeout_is_said_as_it_is(
-    book: Playbook, asked: Request, when_lost: str, follows: str
+    asked: Request, when_lost: str, follows: str
 ) -> None:
+    book = Playbook(bounds=Limits(open_for=0))
     book.asks(replace(asked, when_lost=when_lost)).waits(600)
     card = book.broker.card(1)
     assert card is not None

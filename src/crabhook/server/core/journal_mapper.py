@@ -69,6 +69,7 @@ _OPERATORS = (messages.Commanded, messages.RuleAdded)  # facts of an operator's,
 _NO_ROOM = (Refusal.FULL, Refusal.SESSION_FULL)
 _TOLD_KEPT = 4096  # answers; enough for the slowest receipt
 _GONE, _TIME_UP = "the hook had gone", "its time was up"
+_AGAIN = "its call was asked again, and waits anew"
 _NOT_TAKEN = "the hook did not take it"
 _NOT_BACK = "no receipt came before the server was started again, and the hook did not come back"
 
@@ -99,7 +100,7 @@ class JournalMapper:
     def __init__(self, wall: Callable[[], float], secret_of: Callable[[str], str]) -> None:
         self._wall, self._secret_of = wall, secret_of
         self._fates: Bounded[str, _Fate] = Bounded(_TOLD_KEPT)
-        self._steering: tuple[object, ...] = ((), (), (), {})
+        self._steering: tuple[object, ...] = ((), (), (), {}, {})
 
     def changes(
         self,
@@ -118,7 +119,7 @@ class JournalMapper:
                 continue
             card, before = effect.card, effect.before
             if card.state is State.WAITING:
-                made += self._waiting(card, before.requests if before else (), fact)
+                made += self._waiting(card, before, fact)
             elif before is None or before.state is State.WAITING:
                 made.append(self._end(card, replies, _proof_for(card, fact)))
         if isinstance(fact, messages.Arrived) and fact.request.id in replies:
@@ -132,12 +133,13 @@ class JournalMapper:
         if isinstance(fact, messages.Delivered):
             made += self._delivered(fact)
         lasting, notes, ballots = steering.lasting, steering.notes, steering.ballots
+        asked = dict(steering.asked)
         heard = tuple(order.heard for order in lasting)  # which no order is compared by
         facts = {number: ballot.facts for number, ballot in ballots.items()}
-        if (stands := (lasting, heard, notes, facts)) != self._steering:
+        if (stands := (lasting, heard, notes, facts, asked)) != self._steering:
             self._steering = stands
-            wall = self._wall()
-            stops = entries.stops(lasting, len(notes), wall, ballots=len(ballots))
+            wall, beside = self._wall(), {"ballots": len(ballots), "asked": len(asked)}
+            stops = entries.stops(lasting, len(notes), wall, **beside)
             made.append(halted(kept(steering, fact.now, wall), stops))
         return made
 
@@ -162,24 +164,29 @@ class JournalMapper:
         if isinstance(fact, _OPERATORS):
             yield from _operator_did(fact, effects, wall)
 
-    def _waiting(self, card: Card, before: Sequence[Leg], fact: messages.Fact) -> Iterator[Change]:
+    def _waiting(self, card: Card, earlier: Card | None, fact: messages.Fact) -> Iterator[Change]:
         """Keep each leg that is new or has a new timeout, but no leg that left its card.
 
         A restart would put such a leg back on a card that may be decided by then. A new leg on a
         card from before a restart is recorded as any other.
         """
         now, wall, legs = fact.now, self._wall(), [leg.id for leg in card.requests]
+        before = earlier.requests if earlier else ()
+        left_open = card.went_on and earlier is not None and not earlier.went_on
         kept_until = {leg.id: leg.wait_until for leg in before}
         for gone in before:
             if gone.id not in legs:
                 why = _TIME_UP if gone.wait_until <= now else _GONE
+                why = _AGAIN if earlier and earlier.went_on else why
                 entry = entries.ended(RecordKind.LEFT, gone, wall, card=card.number, why=why)
                 yield left([gone.id], entry)
         for leg in card.requests:
             if kept_until.get(leg.id) == leg.wait_until:
                 continue
             kept = waiting_kept(card, leg, self._secret_of(leg.id), now, wall)
-            if leg.id in kept_until:
+            if left_open:
+                yield waits(kept, entries.undecided(leg, wall, card=card, until=kept.wait_until))
+            elif leg.id in kept_until:
                 yield waits(kept)
             elif isinstance(fact, messages.Restored):
                 why = "the server was started again"
@@ -412,6 +419,7 @@ def restored(
         halts=steering.lasting,
         notes=steering.notes,
         ballots=steering.ballots,
+        asked=steering.asked,
     )
 
 

@@ -1,8 +1,9 @@
 """Operators' stops, notes, votes and standing orders in the store, for the next server.
 
-Stops, orders that let a call run once, notes without a receipt, and ballots of waiting cards are
-rows of the store. A row has a key and a text. A stop's key is the session's id and its text the
-reason; every other key is JSON, so that an older server takes it for an unknown session's stop.
+Stops, orders about one call, notes without a receipt, ballots of waiting cards, and how often a
+card was asked, are rows of the store. A row has a key and a text. A stop's key is the session's id
+and its text the reason; every other key is JSON, so that an older server takes it for an unknown
+session's stop.
 """
 
 import logging
@@ -15,9 +16,10 @@ from typing import TYPE_CHECKING
 from crabhook.datatypes import frozen
 from crabhook.model.actor import UNKNOWN, OrderKind
 from crabhook.model.ballot import Ballot
+from crabhook.model.card import Asked
 from crabhook.model.errors import CrabhookError
 from crabhook.model.jsontext import Value, compact, parse_object
-from crabhook.model.order import LASTING, LET_ONCE_FOR, Order, Standing
+from crabhook.model.order import LASTING, LET_ONCE_FOR, OF_A_CALL, RULED_FOR, Order, Standing
 from crabhook.model.session import KeptNote, Note
 from crabhook.model.wording import who
 from crabhook.store.actors import actor_data, actor_in
@@ -31,6 +33,9 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 
 _ABOUT = ("name", "session", "project", "times", "words")
+_ONCE, _NEVER = "once", "never"  # the keys of the rows of orders about one call
+_OF = "of"  # a session, in a key that servers before this kind of row take for no session's
+_MOMENT = 1e-3  # seconds; a time of 0 would say that an agent waits
 _SAME = 0.5  # seconds by which an order's end may differ between two clock readings
 _TEXTS = ("platform", "session", "agent", "text", "call")
 
@@ -39,21 +44,22 @@ _TEXTS = ("platform", "session", "agent", "text", "call")
 class Steering:
     """What operators have given and the next server takes up.
 
-    `lasting` are stops and orders that let a call run once, `notes` those without a receipt,
-    `ballots` those of waiting cards.
+    `lasting` are stops and orders about one call, `notes` those without a receipt, `ballots` those
+    of waiting cards. `asked` tells of the waiting cards that stayed open without their agents.
     """
 
     lasting: tuple[Standing, ...] = ()
     notes: tuple[KeptNote, ...] = ()
     ballots: Mapping[int, Ballot] = field(default_factory=dict)
+    asked: Mapping[int, Asked] = field(default_factory=dict)
 
 
 def kept(steering: Steering, now: float, wall: float) -> tuple[Halt, ...]:
     """Return the rows to store; times are on the broker's clock, and wall seconds."""
     lasting, notes = steering.lasting, steering.notes
     stops = (
-        _once_row(order, wall - now, wall)
-        if order.kind is OrderKind.LET_ONCE
+        _call_row(order, wall - now, wall)
+        if order.kind in OF_A_CALL
         else Halt(_stop_key(order, wall - now), order.words)
         for order in lasting
     )
@@ -64,7 +70,22 @@ def kept(steering: Steering, now: float, wall: float) -> tuple[Halt, ...]:
         Halt(compact({"ballot": number}), ballot_text(ballot, wall - now))
         for number, ballot in steering.ballots.items()
     )
-    return (*stops, *kept_notes, *ballots)
+    asked = (
+        Halt(compact({"asked": number}), _asked_text(asked, wall - now))
+        for number, asked in steering.asked.items()
+    )
+    return (*stops, *kept_notes, *ballots, *asked)
+
+
+def _asked_text(asked: Asked, ahead: float) -> str:
+    at = asked.went_on_at + ahead if asked.went_on_at else 0.0
+    return compact({"times": asked.times, "went_on": at})
+
+
+def _asked_in(text: str, now: float, wall: float) -> Asked:
+    content = parse_object(text.encode())
+    times, at = int(str(content["times"])), float(str(content["went_on"]))
+    return Asked(times, max(now - max(0.0, wall - at), _MOMENT) if at else 0.0)
 
 
 def _stop_key(order: Standing, ahead: float) -> str:
@@ -75,36 +96,40 @@ def _stop_key(order: Standing, ahead: float) -> str:
     return order.session
 
 
-def _once_row(order: Standing, ahead: float, wall: float) -> Halt:
-    """Return the row of an order that lets a call run once; `wall` is the time of writing."""
-    about: dict[str, Value] = {"once": order.call, "session": order.session}
+def _call_row(order: Standing, ahead: float, wall: float) -> Halt:
+    """Return the row of an order about one call; `wall` is the time of writing."""
+    key, of = (_ONCE, "session") if order.kind is OrderKind.LET_ONCE else (_NEVER, _OF)
+    about: dict[str, Value] = {key: order.call, of: order.session}
     about |= {"agent": order.agent, "machine": order.machine}
     content: dict[str, Value] = {"name": order.name, "words": order.words, "at": wall}
-    content |= {"note": order.note}
+    content |= {"note": order.note, "law": order.law}
     content |= {"until": (order.until or 0.0) + ahead, "heard": round(order.heard + ahead)}
     return Halt(compact(about), compact(content | {"actor": actor_data(order.by)}))
 
 
-def _once_in(key: dict[str, Value], text: str, now: float, wall: float) -> Iterator[Standing]:
+def _ruling_in(key: dict[str, Value], text: str, now: float, wall: float) -> Iterator[Standing]:
     """Yield the order in a row; nothing where its time is over, or the row cannot be read."""
     with suppress(CrabhookError, ValueError, TypeError, KeyError):
         content = parse_object(text.encode())
         until, at = (float(content[name]) for name in ("until", "at"))  # type: ignore[arg-type]
-        left = min(until - wall, until - at, LET_ONCE_FOR)
+        law, once = str(content.get("law", "")), _ONCE in key
+        left = min(until - wall, until - at, RULED_FOR if law else LET_ONCE_FOR)
         if left <= 0:
             return
-        session, agent, call = (str(key[name]) for name in ("session", "agent", "once"))
+        names = ("session", "agent", _ONCE) if once else (_OF, "agent", _NEVER)
+        session, agent, call = (str(key[name]) for name in names)
         machine = key["machine"]
         order = Order(
-            OrderKind.LET_ONCE,
+            OrderKind.LET_ONCE if once else OrderKind.DENY_AGAIN,
             *(str(content["name"]), session),
             until=now + left,
-            times=1,
+            times=1 if once else None,
             words=str(content["words"]),
             agent=agent,
             machine=None if machine is None else str(machine),
             call=call,
             note=int(content.get("note", 0)),  # type: ignore[arg-type]
+            law=law,
         )
         heard = _heard_at(content.get("heard"), now, wall)
         yield Standing.of(order, 0, actor_in(content), heard)
@@ -120,6 +145,7 @@ def _note_text(kept: KeptNote, ahead: float) -> str:
 def taken_up(rows: Iterable[Halt], now: float, wall: float) -> Steering:
     """Return what the rows hold; no order was heard of after `now`."""
     halts, notes, ballots = list[Standing](), list[KeptNote](), dict[int, Ballot]()
+    asked = dict[int, Asked]()
     for row in rows:
         key = _key(row.session)
         if "note" in key:
@@ -129,15 +155,19 @@ def taken_up(rows: Iterable[Halt], now: float, wall: float) -> Steering:
             with suppress(CrabhookError, ValueError, TypeError, KeyError):
                 ballots[int(str(key["ballot"]))] = ballot_in(row.why, now, wall)
             continue
-        if "once" in key:
-            halts += _once_in(key, row.why, now, wall)
+        if "asked" in key:
+            with suppress(CrabhookError, ValueError, TypeError, KeyError):
+                asked[int(str(key["asked"]))] = _asked_in(row.why, now, wall)
+            continue
+        if _ONCE in key or _NEVER in key:
+            halts += _ruling_in(key, row.why, now, wall)
             continue
         session, agent = str(key.get("session", row.session)), str(key.get("agent", ""))
         machine = str(key["machine"]) if "machine" in key else None
         about = Order(OrderKind.HALT, "", session, words=row.why, agent=agent, machine=machine)
         halts.append(Standing.of(about, 0, UNKNOWN, _heard_at(key.get("heard"), now, wall)))
     ordered = tuple(sorted(notes, key=lambda kept: kept.note.id))
-    return Steering(tuple(halts), ordered, ballots)
+    return Steering(tuple(halts), ordered, ballots, asked)
 
 
 def _heard_at(stored: Value, now: float, wall: float) -> float:

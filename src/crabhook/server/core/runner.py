@@ -457,7 +457,7 @@ class Runner:
             self._remembered.on_fact(fact, effects)
             return RECORDED
         broker = self.broker
-        steering = Steering(broker.lasting(), broker.notes(), broker.ballots())
+        steering = Steering(broker.lasting(), broker.notes(), broker.ballots(), broker.asked())
         changes = self._bookkeeper.changes(fact, effects, steering)
         changes += self._standing.changes(broker.orders(), fact.now)
         return self._record(*changes) if changes or self.writer_ended else RECORDED
