@@ -35,6 +35,7 @@ from crabhook.broker.recent import Deduplicator, RecentDecisions
 from crabhook.broker.sessions.live import LiveSessions
 from crabhook.broker.sessions.notes import Notes
 from crabhook.datatypes import Bounded
+from crabhook.model import wording
 from crabhook.model.actor import Actor, EndReason, Nobody, Operator
 from crabhook.model.card import ONCE, Asked, Card, FeedEntry, Leg, State
 from crabhook.model.decision import Beside, Choices, Decided, Decision, Verdict, no_opinion
@@ -286,6 +287,7 @@ class BrokerState:
         limits = [WHO_SIGNS] if is_strict(card) else []
         if limits:  # a rule signs nothing
             choices = replace(choices, beside=choices.beside & ~Beside.RULE)
+        limits += wording.stays_open(card.asked.times, went_on=card.went_on)
         limits += [line for leg in legs for line in self.platforms[leg.platform].limits(leg)]
         before = self.cards.card(card.number)
         revision = before.revision + 1 if before else 1

@@ -86,6 +86,13 @@ def why(end: EndReason) -> str:
             return ENDS[end]
 
 
+def stays_open(times: int, *, went_on: bool) -> tuple[str, ...]:
+    """Return what a decision means for a call that nobody decided in time, a sentence each."""
+    open_card = "the agent went on: a yes lets the very same call run once, a no denies it"
+    asked = f"nobody decided it in time before: it was asked {times} times"
+    return (*((open_card,) if went_on else ()), *((asked,) if times > 1 else ()))
+
+
 def until(end: datetime | None) -> str:
     """Return when a rule ends, as a day of the operator's own calendar."""
     return f"until {end.astimezone():%Y-%m-%d}" if end else "for ever"

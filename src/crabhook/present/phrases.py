@@ -17,6 +17,10 @@ class Clock:
         return time.strftime("%H:%M:%S", time.localtime(self.wall - (self.now - at)))
 
 
+WENT_ON = "the agent went on"
+"""How a card stands whose agent does not wait any more."""
+
+
 def joined(*parts: str, by: str = " · ") -> str:
     """Return those of the parts that say something as one text."""
     return by.join(filter(None, parts))

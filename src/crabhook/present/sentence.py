@@ -66,6 +66,7 @@ DOES = {
 }
 """What an operator does with each verdict."""
 LETS = frozenset({Verdict.ALLOW, Verdict.RETRY})  # what lets a call happen in every mode
+_ONCE = "Let it run once, if the agent asks again?"
 _STARTED_BY = {"user": "you", "claude": "Claude"}
 """Who had a skill loaded, by the agent's word for it."""
 
@@ -113,7 +114,8 @@ def sentence(card: Card, spell: Speller = safe) -> Sentence:
         return _question(event, spell)
     if is_plan(event):
         return Sentence("wants to leave", "plan mode", question="Start with this plan?")
-    return _call(event, spell)
+    asks = _call(event, spell)
+    return asks._replace(question=_ONCE) if card.went_on else asks
 
 
 def _call(event: Event, spell: Speller) -> Sentence:

@@ -311,7 +311,6 @@ def json_of(value: Value | Mapping[str, Value]) -> bytes:
 _NEWER_ENDS = frozenset({Ended.SESSION_OVER})
 
 
-
 def _card(others: _Way) -> _Way:
     """Return the way of a card; `others` is the way of all that it has beside its reason."""
     way = _message(Because, pb.Because.DESCRIPTOR)

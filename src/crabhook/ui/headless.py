@@ -57,7 +57,7 @@ async def run(desk: Desk, otherwise: Verdict) -> None:
 
     def on_news(news: News) -> None:
         for card in news.waiting if isinstance(news, Snapshot) else (news,):
-            if isinstance(card, Card) and card.state is State.WAITING:
+            if isinstance(card, Card) and card.state is State.WAITING and not card.went_on:
                 _answer(replica, card, otherwise, HEADLESS)
 
     leave = replica.follow(on_news)
@@ -85,7 +85,7 @@ async def stand_in(desk: Desk, otherwise: Verdict, after: float, presence: Prese
             if (since := presence.alone_since) is not None:
                 now = monotonic()
                 ahead = replica.now() - now
-                for card in replica.waiting():
+                for card in (each for each in replica.waiting() if not each.went_on):
                     due = max(since, card.asked_at - ahead) + after - now
                     if due <= 0:
                         _answer(replica, card, otherwise, nobody)

@@ -236,6 +236,8 @@ class Teller:
             "version": card.revision,
             "seen": seen(card),
             "state": card.state.value,
+            "went_on": card.went_on,
+            "asked": max(card.asked.times, 1),
             **_call(card.event),
             "project": brief(folder_name(card.event), str),
             "risk": {

@@ -229,11 +229,11 @@ class Tally:
 
     def _seen(self, card: Card, before: Card, end: End | None) -> None:
         """Count the end of each leg that left a card without an answer."""
-        waits = card.state is State.WAITING
+        waits = card.state is State.WAITING and not card.went_on
         there = {leg.id for leg in card.requests} if waits else set()
         for leg in before.requests:
             if leg.id not in there:
-                self._end(leg.id, end or _end_of(card.end))
+                self._end(leg.id, End.EXPIRED if card.went_on else end or _end_of(card.end))
 
     def _end(self, request_id: str, end: End) -> None:
         if self._waiting.pop(request_id, None) is not None:

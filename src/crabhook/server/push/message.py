@@ -108,6 +108,9 @@ def title_of(cards: Sequence[Card]) -> str:
     names = list(dict.fromkeys(_name(card) for card in cards))
     places = names[0] if len(names) == 1 else f"{len(names)} projects"
     many = len(cards) > 1
+    if all(card.went_on for card in cards):
+        open_cards = f"{len(cards)} {kind}{'s' * many} undecided"
+        return open_cards + (f" in {places}" if places else "")
     return f"{len(cards)} {kind}{'s' * many} wait{'s' * (not many)}" + (
         f" in {places}" if places else ""
     )

@@ -21,6 +21,7 @@ _KINDS = {
     "hold-all": OrderKind.HOLD_ALL,
     "halt": OrderKind.HALT,
     "retry": OrderKind.LET_ONCE,
+    "denied": OrderKind.DENY_AGAIN,
 }
 
 

@@ -18,7 +18,7 @@ from crabhook.model.wording import who
 from crabhook.present.card import CardDocument, card_document
 from crabhook.present.cover import COVER, covered
 from crabhook.present.document import KeptGoing
-from crabhook.present.phrases import countdown, joined
+from crabhook.present.phrases import WENT_ON, countdown, joined
 from crabhook.present.safe import safe
 from crabhook.present.summary import brief, place, summary, tool_label
 from crabhook.ui.commands.decide import fitting
@@ -164,7 +164,10 @@ PROGRAMS = Format()
 def left(card: Card, now: float) -> str:
     """Return how long a card still waits, and how long it is aside."""
     aside = f", aside for {countdown(card.snoozed_until - now)}" if card.snoozed_until else ""
-    return f"{countdown(card.wait_until - now)} left{aside}"
+    stands = f"{WENT_ON}, open for" if card.went_on else ""
+    return (
+        joined(stands, countdown(card.wait_until - now), "" if stands else "left", by=" ") + aside
+    )
 
 
 def _facts(document: CardDocument, now: float) -> Iterator[Row]:
@@ -191,7 +194,8 @@ def _facts(document: CardDocument, now: float) -> Iterator[Row]:
             yield Row("  votes: ", votes)
         if because := document.reason.because.in_full:
             yield Row("  here because: ", because)
-        yield Row(f"  time left: {countdown(card.wait_until - now)}")
+        stands = f"  {WENT_ON}, open for" if card.went_on else "  time left"
+        yield Row(f"{stands}: {countdown(card.wait_until - now)}")
 
 
 def kept_going_rows(document: CardDocument) -> Iterator[Row]:
@@ -212,7 +216,9 @@ def _changes(before: Card, card: Card, now: float) -> Iterator[str]:
     if card.snoozed_until != before.snoozed_until:
         aside = f"is put aside for {countdown(card.snoozed_until - now)}"
         yield f"#{card.number} {aside if card.snoozed_until else 'is back'}"
-    if len(card.requests) == len(before.requests) and card.wait_until > before.wait_until:
+    if card.went_on and not before.went_on:
+        yield f"#{card.number} UNDECIDED: {WENT_ON}, open for {countdown(card.wait_until - now)}"
+    elif len(card.requests) == len(before.requests) and card.wait_until > before.wait_until:
         yield f"#{card.number} waits longer: {countdown(card.wait_until - now)} left"
 
 

@@ -286,7 +286,8 @@ def _around(document: CardDocument, now: float) -> Iterator[Row]:
             yield Row(f"  {who}: ", " ".join(words.split()))
     who = f"subagent {brief(event.agent_type, covered)}".rstrip() if event.agent_id else "agent"
     mode = f", mode {brief(event.permission_mode, covered)}" if event.permission_mode else ""
-    left = f"; {countdown(card.wait_until - now)} left" if card.state is State.WAITING else ""
+    waiting = card.state is State.WAITING
+    left = f"; {countdown(card.wait_until - now)} left" if waiting and not card.went_on else ""
     yield Row(f"  asked by the {'' if event.agent_id else 'main '}{who}{mode}{left}")
 
 

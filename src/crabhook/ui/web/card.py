@@ -8,6 +8,7 @@ from crabhook.present.card import CardDocument, card_document
 from crabhook.present.cover import COVER, masked
 from crabhook.present.document import Fact
 from crabhook.present.past import look
+from crabhook.present.phrases import WENT_ON
 from crabhook.present.phrases import joined as phrase
 from crabhook.present.plan import denied_before, plan_of
 from crabhook.present.sentence import (
@@ -127,6 +128,8 @@ def waits(card: Card) -> Html:
     """Return since when a card waits, and until when, for the page to tell in words."""
     since = el("time", data_since=f"{card.asked_at:.3f}")
     until_then = el("time", data_until=f"{card.wait_until:.3f}")
+    if card.went_on:
+        return el("p", f"{WENT_ON}, open: ", until_then, class_="times noted")
     return el("p", "waits ", since, " · ", until_then, class_="times")
 
 

@@ -32,7 +32,8 @@ _WHAT = {
     OrderKind.ALLOW_ALL: "allow everything",
     OrderKind.AWAY: "away",
     OrderKind.HALT: "halted until its next prompt",
-    OrderKind.LET_ONCE: "let a refused call run once",
+    OrderKind.LET_ONCE: "let a call run once",
+    OrderKind.DENY_AGAIN: "deny a call if it comes again",
 }
 
 
@@ -46,7 +47,7 @@ def scope_of(order: Order) -> str:
     parts = [f"session {order.session[:ID_SHOWN]}" if order.session else ""]
     parts += [f"project {order.project}" if order.project else ""]
     parts += [f"machine {order.machine}" if order.machine else ""]
-    parts += [f"{order.name} {order.words}" if order.kind is OrderKind.LET_ONCE else ""]
+    parts += [f"{order.name} {order.words}" if order.kind in OF_A_CALL else ""]
     return brief(", ".join(filter(None, parts)), str)
 
 

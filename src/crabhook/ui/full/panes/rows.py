@@ -8,7 +8,7 @@ from crabhook.model.card import Card, FeedEntry, Level, State
 from crabhook.model.decision import Verdict
 from crabhook.present.body import server_asks
 from crabhook.present.past import look, look_of
-from crabhook.present.phrases import Clock, ago, bar, joined, lasting
+from crabhook.present.phrases import WENT_ON, Clock, ago, bar, joined, lasting
 from crabhook.present.safe import Speller
 from crabhook.present.sentence import MARKS
 from crabhook.present.summary import (
@@ -258,6 +258,8 @@ def _state(standing: CardRow, clock: Clock, columns: int) -> Line:
     if standing.aside:
         return [("dim", f"aside, back in {lasting(card.snoozed_until - clock.now)}")]
     left = card.wait_until - clock.now
+    if card.went_on:
+        return [("noted", WENT_ON)]
     age: Line = [("dim", f"{ago(clock.now - card.asked_at):>5} · ")] if with_age else []
     end = "!" if left < URGENT else " "
     left_span: Line = [(time_look(left), f"{lasting(left):>5}{end}")]
@@ -280,6 +282,8 @@ def title_of(standing: CardRow, clock: Clock, spell: Speller, columns: int) -> t
     title: Line = [("", " · ".join(filter(None, who)))]
     if standing.ended:
         return title, [(look(card), outcome(card))]
+    if card.went_on:
+        return title, [("noted", WENT_ON), ("dim", f" · open for {lasting(left)}")]
     age = f"{ago(clock.now - card.asked_at)} · " if columns >= _ROOMY else ""
     end = "!" if left < URGENT else ""
     return title, [("dim", age), (time_look(left), f"{lasting(left)} left{end}")]
