@@ -14,6 +14,7 @@ import tempfile
 import threading
 import time
 import uuid
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -98,6 +99,11 @@ class PlainDesk:
         """End the server as a crash does."""
         self.process.send_signal(signal.SIGKILL)
         self.process.wait(60)
+        self._reader.join(60)  # so that its end is none of the next server's
+        for stream in (self.process.stdin, self.process.stdout):
+            assert stream is not None
+            with suppress(BrokenPipeError):
+                stream.close()
 
     def say(self, line: str) -> None:
         """Type one line."""

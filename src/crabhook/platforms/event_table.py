@@ -38,7 +38,8 @@ class Protocol:
     """What one agent reads in its configuration and from its hooks: its `protocol.toml`.
 
     Claude Code's and Gemini CLI's files explain the keys; `nested` keys are read in
-    hookSpecificOutput alone. `timeout_keys` and `commands`: how a handler's timeout and command are
+    hookSpecificOutput alone. `resume`: the command that goes on with a session, with places for its
+    id and a prompt. `timeout_keys` and `commands`: how a handler's timeout and command are
     called, first come first. `flat`: a handler may stand in place of a matcher group. `spellings`:
     other names of events, under which nothing in hookSpecificOutput is read. `files`: the names of
     files that are no other agent's. `asks`: its own permissions, each with the other tools that it
@@ -83,6 +84,7 @@ class Protocol:
     asks: Mapping[str, str] = field(default_factory=dict)
     whole: frozenset[str] = frozenset()
     unasked: Mapping[str, str] = field(default_factory=dict)
+    resume: str = ""
 
     def timeout_key(self, handler: Collection[str]) -> str:
         """Return the key of a handler's timeout, which it need not have."""

@@ -19,7 +19,7 @@ async def _list(here: Attached, arguments: argparse.Namespace) -> int:
     if arguments.all_kinds:
         raise CrabhookError("--all-kinds is for the machine where the record lies")
     is_wanted, pasts = _wanted(arguments), list[Past]()
-    async for past in _newest_first(here):
+    async for past in newest_first(here):
         if iso(past.at) < (arguments.since or "") or len(pasts) == (arguments.last or None):
             break
         if is_wanted(past):
@@ -30,7 +30,7 @@ async def _list(here: Attached, arguments: argparse.Namespace) -> int:
     return DONE
 
 
-async def _newest_first(here: Attached) -> AsyncIterator[Past]:
+async def newest_first(here: Attached) -> AsyncIterator[Past]:
     """Yield what ended, page by page; raises CrabhookError."""
     before = 0
     while True:
@@ -79,7 +79,7 @@ async def _show(here: Attached, arguments: argparse.Namespace) -> int:
     if (card := here.replica.card(arguments.card)) is not None:
         say_json(teller_of(here).card(card))
         return DONE
-    async for past in _newest_first(here):
+    async for past in newest_first(here):
         if past.card.number == arguments.card:
             say_json(teller_of(here).past(past))
             return DONE

@@ -10,7 +10,7 @@ from crabhook.desk.other_acts import away, here
 from crabhook.desk.replica import Replica
 from crabhook.model.actor import OrderKind
 from crabhook.model.card import Card
-from crabhook.model.order import CAP, UNHEARD_DAYS, Order, Standing
+from crabhook.model.order import CAP, OF_A_CALL, UNHEARD_DAYS, Order, Standing
 from crabhook.model.session import AgentView, SessionView
 from crabhook.model.wording import plural
 from crabhook.present.past import ID_SHOWN, name_in_session
