@@ -1,9 +1,9 @@
 """Undecided is not denied: a call's card stays open after its agent went on without a decision.
 
-Where the hooks of a call have waited in vain, and fail closed, the call does not run, and the model
-reads that nobody decided. That reply stands, whatever comes later. A person's ruling is about the
-next call that is the very same: a yes lets it run once, a no denies it. A note tells the model. The
-same call, asked again while its card is open, waits on that card.
+Where nobody decided in time and the hooks fail closed, the call does not run. The model reads that
+nobody decided, and no later answer changes that reply. A person's ruling is about the next call
+that is the very same: a yes lets it run once, a no denies it. A note tells the model. The same
+call, asked again while its card is open, waits on that card.
 """
 
 from collections.abc import Iterator

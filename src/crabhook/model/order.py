@@ -62,9 +62,9 @@ class Order:
     broker's clock, None for no end by time. `times` is how often it still applies, None for always.
     `words` is what a kept-going agent is told, why a session was halted, or the card of the call.
     `machine` is the machine of the session, whose hooks showed its token, None for any. Another
-    machine's session of the same id is another session. Three more are for servers alone: `call` is
-    which call it is about (`call_of`), `note` the number of the note that tells its model, if any.
-    `law` is which question of the rules a person has answered with it, empty for none.
+    machine's session of the same id is another session. Three more are for servers alone. `call` is
+    which call it is about (`call_of`). `note` is the number of the note that tells its model, 0 for
+    none. `law` is which question of the rules a person has answered with it, empty for none.
     """
 
     kind: OrderKind

@@ -69,7 +69,7 @@ _OPERATORS = (messages.Commanded, messages.RuleAdded)  # facts of an operator's,
 _NO_ROOM = (Refusal.FULL, Refusal.SESSION_FULL)
 _TOLD_KEPT = 4096  # answers; enough for the slowest receipt
 _GONE, _TIME_UP = "the hook had gone", "its time was up"
-_AGAIN = "its call was asked again, and waits anew"
+_AGAIN = "its call was asked again"
 _NOT_TAKEN = "the hook did not take it"
 _NOT_BACK = "no receipt came before the server was started again, and the hook did not come back"
 

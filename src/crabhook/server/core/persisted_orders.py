@@ -1,9 +1,9 @@
 """Operators' stops, notes, votes and standing orders in the store, for the next server.
 
-Stops, orders about one call, notes without a receipt, ballots of waiting cards, and how often a
-card was asked, are rows of the store. A row has a key and a text. A stop's key is the session's id
-and its text the reason; every other key is JSON, so that an older server takes it for an unknown
-session's stop.
+Stops, orders about one call and notes without a receipt are rows of the store. So are the ballots
+of waiting cards, and how often a card was asked. A row has a key and a text. A stop's key is the
+session's id and its text the reason; every other key is JSON, so that an older server takes it for
+an unknown session's stop.
 """
 
 import logging
