@@ -42,7 +42,7 @@ from crabhook.desk.commands import (
 from crabhook.model import wording
 from crabhook.model.actor import Actor, Ended, OrderKind
 from crabhook.model.ballot import Ballot
-from crabhook.model.card import Asked, Card, FeedEntry, State
+from crabhook.model.card import Card, FeedEntry, State, TimesAsked
 from crabhook.model.decision import Beside, Decided, Decision, Verdict
 from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event
@@ -338,7 +338,7 @@ class Broker:
         """Return the ballots of waiting cards, by the cards' numbers."""
         return self._state.ballots
 
-    def asked(self) -> Mapping[int, Asked]:
+    def asked(self) -> Mapping[int, TimesAsked]:
         """Return how often the waiting cards that stayed open were asked, by their numbers."""
         return self._state.asked
 

@@ -14,7 +14,7 @@ from crabhook.datatypes import frozen
 from crabhook.desk.commands import Command
 from crabhook.model.actor import Actor, Operator
 from crabhook.model.ballot import NOBODY_VOTES, Ballot, Electorate, LadderStep, Vote
-from crabhook.model.card import UNTOLD, Asked, Card, FeedEntry, Request, Risk
+from crabhook.model.card import UNTOLD, Card, FeedEntry, Request, Risk, TimesAsked
 from crabhook.model.decision import Decided, Decision, Reply
 from crabhook.model.event import Event
 from crabhook.model.order import Standing
@@ -226,7 +226,7 @@ class Restored:
     halts: tuple[Standing, ...] = field(default=(), kw_only=True)
     notes: tuple[KeptNote, ...] = field(default=(), kw_only=True)
     ballots: Mapping[int, Ballot] = field(default_factory=dict, kw_only=True)
-    asked: Mapping[int, Asked] = field(default_factory=dict, kw_only=True)
+    asked: Mapping[int, TimesAsked] = field(default_factory=dict, kw_only=True)
     now: float
 
 
@@ -243,7 +243,7 @@ class Mirrored:
     orders: tuple[Standing, ...] | None = None  # None: as before, and so are the notes
     notes: tuple[KeptNote, ...] = ()
     ballots: Mapping[int, Ballot] = field(default_factory=dict)
-    asked: Mapping[int, Asked] = field(default_factory=dict)
+    asked: Mapping[int, TimesAsked] = field(default_factory=dict)
 
 
 Fact: TypeAlias = (

@@ -37,7 +37,7 @@ from crabhook.broker.sessions.notes import Notes
 from crabhook.datatypes import Bounded
 from crabhook.model import wording
 from crabhook.model.actor import Actor, EndReason, Nobody, Operator
-from crabhook.model.card import ONCE, Asked, Card, FeedEntry, Leg, State
+from crabhook.model.card import ONCE, Card, FeedEntry, Leg, State, TimesAsked
 from crabhook.model.decision import Beside, Choices, Decided, Decision, Verdict, no_opinion
 from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event
@@ -68,7 +68,7 @@ class BrokerState:
         self.now = 0.0  # the time of the fact being handled
         self.cards = CardIndex()
         self.ballots: dict[int, Ballot] = {}  # of the waiting cards that have one, by number
-        self.asked: dict[int, Asked] = {}  # of the waiting cards that stayed open, by number
+        self.asked: dict[int, TimesAsked] = {}  # of the waiting cards that stayed open, by number
         self.pending = PendingRequests(bounds)
         self.deadlines: list[tuple[float, str]] = []
         self.recent = RecentDecisions()
@@ -188,11 +188,11 @@ class BrokerState:
     def let_once(self, card: Card, by: Actor) -> list[Effect]:
         """Let the call of a card run once, and tell its model; raises DecisionError."""
         order = Order.letting_run(card.event, self.now + LET_ONCE_FOR, card.number)
-        told = f"a call of yours that was denied may run once now. {once_more(card.event, order)}"
+        text = f"a call of yours that was denied may run once now. {once_more(card.event, order)}"
         # A hook that waits is told by its answer.
-        return self.rule_on(card, order, by, told if self.is_unwaited(card) else "")
+        return self.rule_on(card, order, by, text if self.is_unwaited(card) else "")
 
-    def rule_on(self, card: Card, order: Order, by: Actor, told: str) -> list[Effect]:
+    def rule_on(self, card: Card, order: Order, by: Actor, text: str) -> list[Effect]:
         """Take an order about the next such call as a card's, and tell its model; or DecisionError.
 
         Without words to tell, the model is told nothing.
@@ -201,7 +201,7 @@ class BrokerState:
         effects: list[Effect] = [self.note(standing.event, str(standing))]
         ends = filter(None, (order.until, standing.ends_unheard))
         effects += [self.wake(end) for end in ends]
-        return [*effects, *(self.tell_if_possible(card.event, told, by, standing) if told else ())]
+        return [*effects, *(self.tell_if_possible(card.event, text, by, standing) if text else ())]
 
     def tell_if_possible(
         self, event: Event, text: str, by: Actor, order: Standing | None = None

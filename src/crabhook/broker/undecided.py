@@ -15,7 +15,7 @@ from crabhook.broker.orders import asked_by
 from crabhook.broker.pending import NO_CONNECTION
 from crabhook.broker.state import BrokerState, call_in_words, once_more
 from crabhook.model.actor import Follows, Operator, RuleActor, TimeUp
-from crabhook.model.card import Asked, Card, Leg, Risk
+from crabhook.model.card import Card, Leg, Risk, TimesAsked
 from crabhook.model.decision import Decided, Decision, Reply, Verdict
 from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event
@@ -78,7 +78,7 @@ def go_on(state: BrokerState, card: Card) -> list[Effect]:
 
 
 def reply_to(state: BrokerState, event: Event, number: int) -> Reply:
-    """Return what a hook is told whose call nobody decided: the model reads that it is open."""
+    """Return what a hook is text whose call nobody decided: the model reads that it is open."""
     platform = state.platforms[event.platform]
     later = "You can make exactly the same call again later."
     if platform.takes_notes:
@@ -106,7 +106,7 @@ def asked_again(state: BrokerState, card: Card, leg: Leg, risk: Risk) -> Card:
     """Return an open card with the hook of the same call, which waits."""
     for old in card.requests:
         state.pending.leave(old.id)
-    asked = Asked(card.asked.times + 1)
+    asked = TimesAsked(card.asked.times + 1)
     return replace(card, requests=(leg,), asked_at=state.now, asked=asked, risk=risk)
 
 
@@ -133,13 +133,13 @@ def ruled(state: BrokerState, card: Card, decided: Decided) -> list[Effect]:
     about, law = (event, until, card.number), asked_by(card.reason, terms)
     order = Order.letting_run(*about, law) if yes else Order.denying(*about, law, words)
     done = "allowed" if yes else "denied"
-    told = f"#{card.number}, a call of yours that nobody had decided in time, is {done} now. "
-    told += once_more(event, order) if yes else f"Do not make it again: {call_in_words(event)}"
-    told += f". The operator says: {words}" if words else ""
+    text = f"#{card.number}, a call of yours that nobody had decided in time, is {done} now. "
+    text += once_more(event, order) if yes else f"Do not make it again: {call_in_words(event)}"
+    text += f". The operator says: {words}" if words else ""
     if isinstance(by, Operator):
-        effects = state.rule_on(card, order, by, told)
+        effects = state.rule_on(card, order, by, text)
     else:
-        effects = state.tell_if_possible(event, told, by)
+        effects = state.tell_if_possible(event, text, by)
     for leg in card.requests:
         if (left := state.pending.leave(leg.id)) is not None:
             reply = reply_to(state, leg.event, card.number)

@@ -194,7 +194,7 @@ NO_REASON = Because(None, "")
 
 
 @frozen
-class Asked:
+class TimesAsked:
     """How often a card's call was asked about, and when its agent went on without a decision.
 
     `went_on_at` is on the broker's clock, 0 while the agent waits. A card whose agent went on stays
@@ -205,7 +205,7 @@ class Asked:
     went_on_at: float = 0.0
 
 
-ONCE = Asked()
+ONCE = TimesAsked()
 """Of a card whose agent waits, and asked once."""
 
 
@@ -259,7 +259,7 @@ class Card:
     grown: int = 0
     ballot: Ballot | None = None
     repeats: bool = False
-    asked: Asked = ONCE
+    asked: TimesAsked = ONCE
 
     @property
     def event(self) -> Event:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from crabhook.datatypes import frozen
 from crabhook.model.actor import UNKNOWN, OrderKind
 from crabhook.model.ballot import Ballot
-from crabhook.model.card import Asked
+from crabhook.model.card import TimesAsked
 from crabhook.model.errors import CrabhookError
 from crabhook.model.jsontext import Value, compact, parse_object
 from crabhook.model.order import LASTING, LET_ONCE_FOR, OF_A_CALL, RULED_FOR, Order, Standing
@@ -51,7 +51,7 @@ class Steering:
     lasting: tuple[Standing, ...] = ()
     notes: tuple[KeptNote, ...] = ()
     ballots: Mapping[int, Ballot] = field(default_factory=dict)
-    asked: Mapping[int, Asked] = field(default_factory=dict)
+    asked: Mapping[int, TimesAsked] = field(default_factory=dict)
 
 
 def kept(steering: Steering, now: float, wall: float) -> tuple[Halt, ...]:
@@ -77,15 +77,15 @@ def kept(steering: Steering, now: float, wall: float) -> tuple[Halt, ...]:
     return (*stops, *kept_notes, *ballots, *asked)
 
 
-def _asked_text(asked: Asked, ahead: float) -> str:
+def _asked_text(asked: TimesAsked, ahead: float) -> str:
     at = asked.went_on_at + ahead if asked.went_on_at else 0.0
     return compact({"times": asked.times, "went_on": at})
 
 
-def _asked_in(text: str, now: float, wall: float) -> Asked:
+def _asked_in(text: str, now: float, wall: float) -> TimesAsked:
     content = parse_object(text.encode())
     times, at = int(str(content["times"])), float(str(content["went_on"]))
-    return Asked(times, max(now - max(0.0, wall - at), _MOMENT) if at else 0.0)
+    return TimesAsked(times, max(now - max(0.0, wall - at), _MOMENT) if at else 0.0)
 
 
 def _stop_key(order: Standing, ahead: float) -> str:
@@ -145,7 +145,7 @@ def _note_text(kept: KeptNote, ahead: float) -> str:
 def taken_up(rows: Iterable[Halt], now: float, wall: float) -> Steering:
     """Return what the rows hold; no order was heard of after `now`."""
     halts, notes, ballots = list[Standing](), list[KeptNote](), dict[int, Ballot]()
-    asked = dict[int, Asked]()
+    asked = dict[int, TimesAsked]()
     for row in rows:
         key = _key(row.session)
         if "note" in key:

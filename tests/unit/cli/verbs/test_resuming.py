@@ -8,7 +8,7 @@ import pytest
 
 from crabhook.cli.verbs.resuming import command_line
 from crabhook.model.actor import OWNER
-from crabhook.model.card import Asked, Card, State
+from crabhook.model.card import Card, State, TimesAsked
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.errors import CrabhookError
 from crabhook.platforms import HOOKED
@@ -25,7 +25,7 @@ def card(platform: str = "claude", session: str = ID, **fields: Any) -> Card:
 
 def ruled(verdict: Verdict) -> Card:
     made = Decided(Decision(verdict, reason="no"), OWNER)
-    return replace(card(), state=State.DECIDED, decided=made, asked=Asked(1, 5.0))
+    return replace(card(), state=State.DECIDED, decided=made, asked=TimesAsked(1, 5.0))
 
 
 EACH = {
@@ -78,5 +78,5 @@ def test_the_agent_reads_first_what_was_decided() -> None:
         ruled(Verdict.ALLOW)
     )
     assert "denied #12" in command_line(ruled(Verdict.DENY))
-    still_open = replace(card(), asked=Asked(2, 5.0))
+    still_open = replace(card(), asked=TimesAsked(2, 5.0))
     assert "Nobody decided #12 in time" in command_line(still_open)
