@@ -121,8 +121,8 @@ def test_the_title_counts_the_kinds_it_is_for() -> None:
     assert silent.counted(kinds) == 0
 
 
-# No command gives an order that lets a call run once: its card does.
-@pytest.mark.parametrize("kind", [kind for kind in OrderKind if kind is not OrderKind.LET_ONCE])
+# No command gives an order about one call: its card does.
+@pytest.mark.parametrize("kind", [kind for kind in OrderKind if kind not in OF_A_CALL])
 def test_orders_call_nobody(kind: OrderKind) -> None:
     sitting, watch = watching()
     name = "Stop" if kind in (OrderKind.HOLD, OrderKind.KEEP_GOING) else ""
