@@ -6,7 +6,7 @@ import pytest
 
 from crabhook.config import KINDS
 from crabhook.model.actor import OrderKind
-from crabhook.model.order import Order
+from crabhook.model.order import OF_A_CALL, Order
 from crabhook.ui.options import APART, QUIET, Attention, CardKind, Watch, kind_of
 from tests.support.sitting import QUESTIONS, Sitting
 
