@@ -184,6 +184,7 @@ def test_who_signs_in_comes_in_by_their_groups_and_goes_with_them() -> None:
         assert house.run("team", "list").stdout.count("revoked") == 1
 
 
+@pytest.mark.thorough
 def test_who_refuses_or_is_somebody_else_does_not_come_in_and_the_bound_closes() -> None:
     with house_of(["eng"]) as house:
         with house.joining() as (admin, ann, page, code):

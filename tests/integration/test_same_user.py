@@ -46,6 +46,8 @@ VERBS: Mapping[str, Sequence[str]] = {
     "team keys trust": ("team", "keys", "trust", ME, "KEY"),
     "team invite --machine": ("team", "invite", "m1", "--machine"),
     "team init": ("team", "init"),
+    "team invite --oidc": ("team", "invite", "mallory", "--oidc"),
+    "team oidc use": ("team", "oidc", "use"),
     "team names": ("team", "names", "evil.example"),
     "desk": ("desk", "--plain"),
     "team join": ("team", "join", "crab1aaaa@127.0.0.1:1"),

@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from crabhook import __version__, config
 from crabhook.doctor.checks import installed, record, server
 from crabhook.doctor.checks.export import receives
+from crabhook.doctor.checks.provider import is_asked
 from crabhook.doctor.entry import HookEntry
 from crabhook.doctor.facts import Case, DoctorTask, ThisMachine, case, machine
 from crabhook.doctor.finding import (
@@ -312,6 +313,7 @@ OF_THE_MACHINE: Sequence[Callable[[ThisMachine], Iterator[Finding]]] = (
     record.room,
     record.whole,
     receives,
+    is_asked,
     own,
     no_root,
 )

@@ -102,7 +102,8 @@ class Provider:
 
     async def reach(self) -> None:
         """Read what the provider publishes of itself; raises ProviderError."""
-        await self._documents()
+        for name in ("device_authorization_endpoint", "token_endpoint", "jwks_uri"):
+            await self._endpoint(name)
 
     async def begin(self) -> DeviceCode:
         """Begin a sign-in; raises ProviderError."""

@@ -115,6 +115,13 @@ def test_a_page_without_the_package_of_passkeys_says_how_it_is_had(
         assert "pip install 'crabhook[serve,web]" in how
 
 
+def test_a_provider_without_the_package_of_its_tokens_says_how_it_is_had() -> None:
+    words = commands.explained("team", ModuleNotFoundError("x", name="jwt"))
+    assert words is not None
+    assert words.startswith("crabhook team --oidc needs jwt")
+    assert "crabhook[serve,oidc]" in words
+
+
 @pytest.mark.parametrize(
     ("prefix", "begins"),
     [
