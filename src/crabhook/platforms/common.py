@@ -23,6 +23,14 @@ EVENT = "hook_event_name"
 
 # The fields that tell most of events that several agents have, in the order of a screen.
 TELLS_RESULT: Mapping[str, ShownField] = {"tool_response": ShownField("the tool gave", How.RESULT)}
+TELLS_TIME: Mapping[str, ShownField] = {"duration_ms": ShownField("milliseconds it took")}
+TELLS_FAILURE: Mapping[str, ShownField] = {
+    "error": ShownField("the tool failed", How.PROSE),
+    "is_interrupt": ShownField(
+        "interrupted", How.FLAG, yes="it was interrupted", no="it was not interrupted"
+    ),
+    **TELLS_TIME,
+}
 TELLS_PROMPT: Mapping[str, ShownField] = {"prompt": ShownField("the prompt", How.PROSE)}
 TELLS_AGENT: Mapping[str, ShownField] = {"agent_type": ShownField("the subagent")}
 TELLS_SESSION: Mapping[str, ShownField] = {
@@ -109,6 +117,12 @@ class ReplyDraft:
         """Say nothing to the agent; why there is no opinion is for its debug log."""
         if decision.verdict is Verdict.PASS and decision.reason:
             self.stderr = f"crabhook: no opinion: {decision.reason}\n"
+
+    def permission(self, word: str, reason: str) -> None:
+        """Say before a call what is to become of it."""
+        self.specific["permissionDecision"] = word
+        if reason:
+            self.specific["permissionDecisionReason"] = reason
 
     def reply(self, event: Event) -> Reply:
         """Return the reply, with the event's name where hookSpecificOutput has to bear it."""
@@ -238,18 +252,27 @@ def check_parts(who: str, decision: Decision, offered: Choices, limits: Limits) 
             raise DecisionError(f"{who}, answered with {decision.verdict}, {what}")
 
 
-def check(
-    who: str, row: EventRow[Any], decision: Decision, offered: Choices, limits: Limits
+def check(  # noqa: PLR0913 - one decision, and all that it is held against
+    who: str,
+    row: EventRow[Any],
+    decision: Decision,
+    offered: Choices,
+    limits: Limits,
+    *,
+    asks: bool = False,
 ) -> None:
     """Raise DecisionError, saying why, for what an event cannot carry by its row and `limits`.
 
-    `who` names the event. A part that is JSON must be such that it can be written.
+    `who` names the event. A part that is JSON must be such that it can be written. `asks`: it asks
+    questions, so that an allow has to bring their answers.
     """
     check_verdict(who, decision.verdict, offered, row.verdicts)
     check_reason(decision)
     check_parts(who, decision, offered, limits)
     check_json("output", decision.output)
     check_json("changed input", decision.updated_input)
+    if asks and decision.verdict is Verdict.ALLOW:
+        check_answers(lambda: refusal_with_answers(decision))
 
 
 def stated(tool_input: Value, opening: str) -> str:
@@ -277,6 +300,23 @@ def answers_in(decision: Decision, opening: str) -> str:
     if decision.updated_input is None:
         return ""
     return stated(dict(decision.updated_input), opening)
+
+
+TAKEN = (
+    "This is no refusal: the person answered at another terminal, so the questions are not shown "
+    "here. Go on with these answers and do not ask again."
+)
+"""How answers begin that reach a model as a refusal."""
+CHANGED = (
+    "The crabhook operator allowed this with another input, which {} cannot run here. "
+    "Call the tool anew."
+)
+
+
+def refusal_with_answers(decision: Decision) -> str:
+    """Return the refusal that gives a model a person's answers and note; empty if no answers."""
+    answers = answers_in(decision, TAKEN)
+    return "\n".join(filter(None, (answers, decision.note))) if answers else ""
 
 
 def check_answers(answers: Callable[[], object]) -> None:

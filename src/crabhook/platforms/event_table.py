@@ -184,6 +184,10 @@ class Patience:
     client: int
 
 
+SOON = Patience(timeout=10, client=5)
+"""A server that answers late must not hold the agent up for what can only be shown to it."""
+
+
 @frozen
 class EventRow(Generic[W]):
     """One event of one agent.

@@ -1,6 +1,7 @@
 """What every agent brings to the house: one folder, and one `Platform`."""
 
 import json
+import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 from functools import cached_property
@@ -59,6 +60,45 @@ class Sends:
     """Hooks that an agent sends itself: `body` is a reply as the body of the HTTP answer."""
 
     body: Callable[[Reply], bytes]
+
+
+class EventsModule(typing.Protocol):
+    """An agent's `events.py`: its table, and what an input of its hooks is."""
+
+    @property
+    def EVENTS(self) -> EventTable[Any]: ...  # noqa: N802, D102 - the module's own name
+
+    def read_event(self, payload: bytes, /) -> Event: ...  # noqa: D102 - as in Platform
+
+    def held(self, event: Event, stance: Stance, /) -> Held: ...  # noqa: D102 - likewise
+
+    def asks(self, event: Event, /) -> bool: ...  # noqa: D102 - likewise
+
+
+class WriteModule(typing.Protocol):
+    """An agent's `write.py`: what an event can be told, and how that is written."""
+
+    def choices(self, event: Event, /) -> Choices: ...  # noqa: D102 - as in Platform
+
+    def limits(self, event: Event, /) -> Sequence[str]: ...  # noqa: D102 - likewise
+
+    def check(self, event: Event, decision: Decision, /) -> None: ...  # noqa: D102 - likewise
+
+    def write(self, event: Event, decision: Decision, /) -> Reply: ...  # noqa: D102 - likewise
+
+
+def functions_of(events: EventsModule, write: WriteModule) -> dict[str, Any]:
+    """Return what both modules of an agent's folder give its Platform, by the field."""
+    return {
+        "events": events.EVENTS,
+        "read": events.read_event,
+        "held": events.held,
+        "asks": events.asks,
+        "choices": write.choices,
+        "limits": write.limits,
+        "check": write.check,
+        "write": write.write,
+    }
 
 
 @frozen(slots=False)

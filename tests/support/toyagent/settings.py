@@ -11,7 +11,7 @@ from tests.support.toyagent import EVENTS
 
 
 def _handler(installation: Installation, patience: Patience, _: str) -> Group:
-    words = installation.client(patience, "--platform", "toy", closed=False)
+    words = installation.client(patience, "--platform", "toy", decides=False)
     return {"type": "command", "command": shlex.join(words), "timeout": patience.timeout}
 
 

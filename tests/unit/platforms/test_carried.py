@@ -7,7 +7,7 @@ from crabhook.model.errors import DecisionError
 from crabhook.platforms.claude.write import _LIMITS as CLAUDE
 from crabhook.platforms.codex.write import _LIMITS as CODEX
 from crabhook.platforms.common import ANY, PARTS, check_parts, check_reason, check_verdict
-from crabhook.platforms.gemini.events import _LIMITS as GEMINI
+from crabhook.platforms.gemini.write import _LIMITS as GEMINI
 
 EVERYTHING = Choices(ANY, ~Beside.NOTHING)
 GOES_ALONG = {field.name for field in fields(Decision)} - {"verdict", "reason", "by", "despite"}

@@ -5,25 +5,18 @@ editor. `calls` makes of an agent's request the call that rules and screens know
 """
 
 from crabhook.platforms.acp import events, write
-from crabhook.platforms.interface import Platform, Tools
+from crabhook.platforms.interface import Platform, Tools, functions_of
 
 PLATFORM = Platform(
     name="acp",
     title="ACP agent",
     program="",
     package=__name__,
-    events=events.EVENTS,
+    **functions_of(events, write),
     tools=Tools(
         folder_keys=("cwd",),
         path_keys=dict.fromkeys(("Read", "Edit", "Write", "MultiEdit"), "file_path"),
     ),
-    read=events.read_event,
-    held=events.held,
-    asks=events.asks,
-    choices=write.choices,
-    check=write.check,
-    write=write.write,
     outcome=events.outcome,
-    limits=write.limits,
     asks_first=True,
 )

@@ -1,7 +1,7 @@
 """Claude Code (hook protocol 2.1.332): `events` is the table of all its events."""
 
 from crabhook.platforms.claude import events, write
-from crabhook.platforms.interface import Platform, Sends, Tools
+from crabhook.platforms.interface import Platform, Sends, Tools, functions_of
 
 _FILE, _NOTEBOOK, _FOLDER = "file_path", "notebook_path", "path"
 
@@ -10,7 +10,7 @@ PLATFORM = Platform(
     title="Claude Code",
     program="claude",
     package=__name__,
-    events=events.EVENTS,
+    **functions_of(events, write),
     tools=Tools(
         aliases={"Task": "Agent", "KillShell": "TaskStop"},
         questions=frozenset({events.QUESTION_TOOL}),
@@ -28,15 +28,8 @@ PLATFORM = Platform(
         plan_folder="~/.claude/plans",
         plan_mode=events.PLAN_MODE,
     ),
-    read=events.read_event,
-    held=events.held,
-    asks=events.asks,
-    choices=write.choices,
-    check=write.check,
-    write=write.write,
     outcome=write.outcome,
     sends=Sends(write.body),
-    limits=events.limits,
     by_person=events.by_person,
     part_of=events.part_of,
     compared=write.compared,

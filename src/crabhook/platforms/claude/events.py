@@ -4,7 +4,7 @@ An event that does not wait gets silence at once. Silence is never an allow: the
 crabhook were not there.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from enum import Enum
 
 from crabhook.model.card import Stance
@@ -14,6 +14,7 @@ from crabhook.platforms import common
 from crabhook.platforms.event_table import (
     ALL,
     HALT,
+    SOON,
     TELL,
     Also,
     EventRow,
@@ -60,13 +61,10 @@ _FORM: Mapping[Verdict, Way] = dict.fromkeys(
 _ALWAYS, _GATE, _ASKED = Held.ALWAYS, Held.AT_THE_GATE, Held.ON_REQUEST
 _CALL_OVER, _AGENT_OVER, _SESSION_OVER = EndScope.CALL, EndScope.AGENT, EndScope.SESSION
 
-# A server that answers late must not hold the agent up for what can only be shown to it.
-_SOON = Patience(timeout=10, client=5)
 # All SessionEnd hooks share 1.5 s, and the longest timeout written in settings
 # raises that for everybody's: exactly 1.5 leaves the budget as it is.
 _AT_THE_DOOR = Patience(timeout=1.5, client=1)
 
-_MILLISECONDS = {"duration_ms": ShownField("milliseconds it took")}
 _TASK: Mapping[str, ShownField] = {
     "task_subject": ShownField("task", How.PROSE),
     "task_description": ShownField("description", How.PROSE),
@@ -126,17 +124,11 @@ EVENTS = EventTable[Way]({
     ),
     "PostToolUse": EventRow(
         _ASKED, _BLOCKABLE, ALL, _CALL_OVER, Phase.RAN, "it ran",
-        tells={**common.TELLS_RESULT, **_MILLISECONDS},
+        tells={**common.TELLS_RESULT, **common.TELLS_TIME},
     ),
     "PostToolUseFailure": EventRow(
         _ASKED, _BLOCKABLE, TELL, _CALL_OVER, Phase.RAN, "it ran and failed",
-        tells={
-            "error": ShownField("the tool failed", How.PROSE),
-            "is_interrupt": ShownField(
-                "interrupted", How.FLAG, yes="it was interrupted", no="it was not interrupted"
-            ),
-            **_MILLISECONDS,
-        },
+        tells=common.TELLS_FAILURE,
     ),
     "PostToolBatch": EventRow(
         _ASKED, _BLOCKABLE, ALL, _AGENT_OVER, outcome="the agent went on",
@@ -165,11 +157,11 @@ EVENTS = EventTable[Way]({
     "Stop": EventRow(
         _ASKED, _STOP, HALT, _AGENT_OVER, outcome="the agent's turn ended", tells=common.TELLS_STOP
     ),
-    "StopFailure": EventRow(closes=_AGENT_OVER, outcome="the agent's turn broke off", hook=_SOON),
+    "StopFailure": EventRow(closes=_AGENT_OVER, outcome="the agent's turn broke off", hook=SOON),
     "MessageDisplay": EventRow(
         hook="it fires for every piece of a message: a process each, to learn nothing"
     ),
-    "Notification": EventRow(hook=_SOON),
+    "Notification": EventRow(hook=SOON),
     # agents and tasks
     "SubagentStart": EventRow(_ASKED, _START, TELL, tells=common.TELLS_AGENT),
     "SubagentStop": EventRow(
@@ -190,22 +182,22 @@ EVENTS = EventTable[Way]({
     "SessionStart": EventRow(_ASKED, _START, TELL, tells=common.TELLS_SESSION),
     "SessionEnd": EventRow(closes=_SESSION_OVER, outcome="its session ended", hook=_AT_THE_DOOR),
     "PreCompact": EventRow(_ASKED, _BLOCKABLE, tells=common.TELLS_COMPACTING),
-    "PostCompact": EventRow(hook=_SOON),
+    "PostCompact": EventRow(hook=SOON),
     "PreModelSwitch": EventRow(_ASKED, _SWITCH, Also.USER, tells=_TELLS_SWITCH),
     "PostModelSwitch": EventRow(_ASKED, _START, TELL, tells=_TELLS_SWITCH),
     "ConfigChange": EventRow(
         _ASKED, _BLOCKABLE,
         tells={"source": ShownField("settings that changed"), "file_path": ShownField("file")},
     ),
-    "InstructionsLoaded": EventRow(hook=_SOON),
-    "CwdChanged": EventRow(hook=_SOON),
-    "FileChanged": EventRow(hook=_SOON),
-    "DirectoryAdded": EventRow(hook=_SOON),
+    "InstructionsLoaded": EventRow(hook=SOON),
+    "CwdChanged": EventRow(hook=SOON),
+    "FileChanged": EventRow(hook=SOON),
+    "DirectoryAdded": EventRow(hook=SOON),
     "WorktreeCreate": EventRow(
         hook="its hook must print the worktree's path: to say nothing is to fail it",
         silence_decides=True,
     ),
-    "WorktreeRemove": EventRow(hook=_SOON),
+    "WorktreeRemove": EventRow(hook=SOON),
 })
 # fmt: on
 
@@ -262,34 +254,13 @@ def asks(event: Event) -> bool:
     return event.name in _FORMS or event.calls(*ASKING_TOOLS)
 
 
-_LOADING = frozenset({"Skill", "SlashCommand"})
-_LINES_RUN = (
-    "Loading a skill runs its shell lines (!`…`). Claude Code from 2.1.332 on asks crabhook about "
-    "each line. An older version runs them unseen."
-)
-_ONCE = (
-    "A yes is for this very call, once, within ten minutes. Rules and protected places still "
-    "count. Its agent goes on meanwhile, and is told with its next call."
-)
-_PLANNED = (
-    "In plan mode your allow is not the last word: Claude Code 2.1.332 still asks its own check, "
-    "and changes no file. Older versions run what you allow."
-)
-_PREAMBLE = ":preamble-"
-
-
-def limits(event: Event) -> Sequence[str]:
-    """Say what the decision does not decide: of a skill, of a refused call, and in plan mode."""
-    if EVENTS[event.name].phase is Phase.REFUSED:
-        return (_ONCE,)
-    lines = (_LINES_RUN,) if event.calls(*_LOADING) else ()
-    return (*lines, _PLANNED) if is_planned(event) else lines
-
-
 def is_planned(event: Event) -> bool:
     """Whether an event comes before a call in plan mode, where its own check judges most calls."""
     before = EVENTS[event.name].phase is Phase.BEFORE
     return before and event.permission_mode == PLAN_MODE and not asks(event)
+
+
+_PREAMBLE = ":preamble-"
 
 
 def part_of(event: Event) -> str:

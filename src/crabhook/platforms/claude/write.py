@@ -4,7 +4,7 @@ An HTTP hook has no exit code and no standard error (section 9). A block by exit
 becomes a top-level decision there, which 2.1.330 takes on every event.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from crabhook.model.decision import Beside, Choices, Decision, Reply, Verdict
@@ -14,7 +14,7 @@ from crabhook.model.event import Event, ToolCall
 from crabhook.model.jsontext import Value, canonical, compact, object_at
 from crabhook.platforms import common
 from crabhook.platforms.claude import events
-from crabhook.platforms.event_table import Also
+from crabhook.platforms.event_table import Also, Phase
 
 _BEFORE_A_CALL = frozenset({"PreToolUse", "PermissionRequest"})
 LINE_OF_A_SKILL = "PreSkillShellCommand"
@@ -81,6 +81,29 @@ def reaches_request(event: Event) -> bool:
         return True
     unasked = event.permission_mode == events.UNASKED_MODE
     return event.name == "PreToolUse" and event.calls(events.PLAN_TOOL) and not unasked
+
+
+_LOADING = frozenset({"Skill", "SlashCommand"})
+_LINES_RUN = (
+    "Loading a skill runs its shell lines (!`…`). Claude Code from 2.1.332 on asks crabhook about "
+    "each line. An older version runs them unseen."
+)
+_ONCE = (
+    "A yes is for this very call, once, within ten minutes. Rules and protected places still "
+    "count. Its agent goes on meanwhile, and is told with its next call."
+)
+_PLANNED = (
+    "In plan mode your allow is not the last word: Claude Code 2.1.332 still asks its own check, "
+    "and changes no file. Older versions run what you allow."
+)
+
+
+def limits(event: Event) -> Sequence[str]:
+    """Say what the decision does not decide: of a skill, of a refused call, and in plan mode."""
+    if events.EVENTS[event.name].phase is Phase.REFUSED:
+        return (_ONCE,)
+    lines = (_LINES_RUN,) if event.calls(*_LOADING) else ()
+    return (*lines, _PLANNED) if events.is_planned(event) else lines
 
 
 def check(event: Event, decision: Decision) -> None:

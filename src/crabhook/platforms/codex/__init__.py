@@ -1,14 +1,14 @@
 """Codex (hook protocol of CLI 0.169): `events` is the table of all its events."""
 
 from crabhook.platforms.codex import events, write
-from crabhook.platforms.interface import Platform, Tools
+from crabhook.platforms.interface import Platform, Tools, functions_of
 
 PLATFORM = Platform(
     name="codex",
     title="Codex",
     program="codex",
     package=__name__,
-    events=events.EVENTS,
+    **functions_of(events, write),
     tools=Tools(
         aliases={"apply_patch": "ApplyPatch", "request_user_input": "AskUserQuestion"},
         folder_keys=("workdir", "cwd"),  # its own name, and that of its older tools
@@ -20,12 +20,5 @@ PLATFORM = Platform(
         credentials=".codex/auth.json",
         commands=("codex mcp add *",),
     ),
-    read=events.read_event,
-    held=events.held,
-    asks=events.asks,
-    choices=write.choices,
-    check=write.check,
-    write=write.write,
     outcome=events.EVENTS.outcome,
-    limits=write.limits,
 )

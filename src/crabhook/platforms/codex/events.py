@@ -9,7 +9,7 @@ from enum import Enum
 
 from crabhook.model.card import Stance
 from crabhook.model.decision import Verdict
-from crabhook.model.event import EndScope, Event, ShownField, ToolCall
+from crabhook.model.event import EndScope, Event, ToolCall
 from crabhook.model.jsontext import Value, text_at
 from crabhook.platforms.common import (
     EVENT,
@@ -19,10 +19,12 @@ from crabhook.platforms.common import (
     TELLS_RESULT,
     TELLS_SESSION,
     TELLS_STOP,
+    TELLS_TIME,
     reader,
 )
 from crabhook.platforms.event_table import (
     ALL,
+    SOON,
     TELL,
     Also,
     EventRow,
@@ -57,8 +59,6 @@ _START: Mapping[Verdict, Way] = {Verdict.ALLOW: Way.SILENCE}
 _ALWAYS, _ASKED = Held.ALWAYS, Held.ON_REQUEST
 _RESULT, _AGENT_OVER, _SESSION_OVER = EndScope.RESULT, EndScope.AGENT, EndScope.SESSION
 
-# A server that answers late must not hold the agent up for what can only be shown to it.
-_SOON = Patience(timeout=10, client=5)
 # Codex gives these no more than 3 s, and warns where more is written.
 _AT_THE_DOOR = Patience(timeout=3, client=2)
 
@@ -75,7 +75,7 @@ EVENTS = EventTable[Way]({
     "PermissionRequest": EventRow(_ALWAYS, _REQUEST, Also.USER, phase=Phase.ASKING),
     "PostToolUse": EventRow(
         _ASKED, _BLOCKABLE, TELL, _RESULT, Phase.RAN, "it ran",
-        tells={**TELLS_RESULT, "duration_ms": ShownField("milliseconds it took")},
+        tells={**TELLS_RESULT, **TELLS_TIME},
     ),
     # prompts and turns
     "UserPromptSubmit": EventRow(
@@ -89,7 +89,7 @@ EVENTS = EventTable[Way]({
         closes=_AGENT_OVER, outcome="its user interrupted the turn", hook=_AT_THE_DOOR
     ),
     # agents
-    "SubagentStart": EventRow(hook=_SOON, tells=TELLS_AGENT),
+    "SubagentStart": EventRow(hook=SOON, tells=TELLS_AGENT),
     "SubagentStop": EventRow(
         _ASKED, _STOP, Also.USER, _AGENT_OVER, outcome="the subagent ended",
         tells={**TELLS_AGENT, **TELLS_STOP},
@@ -97,8 +97,8 @@ EVENTS = EventTable[Way]({
     # the session and its surroundings
     "SessionStart": EventRow(_ASKED, _START, ALL, tells=TELLS_SESSION),
     "SessionEnd": EventRow(closes=_SESSION_OVER, outcome="its session ended", hook=_AT_THE_DOOR),
-    "PreCompact": EventRow(hook=_SOON, tells=TELLS_COMPACTING),
-    "PostCompact": EventRow(hook=_SOON),
+    "PreCompact": EventRow(hook=SOON, tells=TELLS_COMPACTING),
+    "PostCompact": EventRow(hook=SOON),
 })
 # fmt: on
 

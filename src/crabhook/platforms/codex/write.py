@@ -8,7 +8,7 @@ there.
 from collections.abc import Mapping
 
 from crabhook.model.decision import Beside, Choices, Decision, Reply, Verdict
-from crabhook.model.errors import DecisionError, QuestionError
+from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value, canonical
 from crabhook.platforms import common
@@ -17,16 +17,6 @@ from crabhook.platforms.event_table import Also
 
 DEEPEST = 100  # levels; past 128 of the whole answer its reader gives up
 _LEAST, _MOST = -(2**63), 2**64 - 1  # whole numbers past these would come out changed
-
-_TAKEN = (
-    "This is no refusal: the operator has answered from another terminal, "
-    "so the questions are not shown here. Go on with these answers and do not ask again."
-)
-
-
-def stated(tool_input: Value) -> str:
-    """Return in words the answers that `merge_answers` has set in an input; empty if none."""
-    return common.stated(tool_input, _TAKEN)
 
 
 def readable(text: str) -> str:
@@ -117,7 +107,7 @@ def check(event: Event, decision: Decision) -> None:
     common.check_reason(decision, ", and Codex goes ahead without one")
     common.check_parts(who, decision, offered, _LIMITS)
     if decision.updated_input is not None and events.asks(event):
-        _check_answers(decision.updated_input)
+        common.check_answers(lambda: common.refusal_with_answers(decision))
     elif decision.updated_input is not None:
         _check_input(event, decision.updated_input)
 
@@ -129,15 +119,6 @@ def _check_input(event: Event, updated: Mapping[str, Value]) -> None:
     if event.calls(*events.COMMANDS) and not isinstance(updated.get("command"), str):
         tool = event.tool.name if event.tool else ""
         raise DecisionError(f'the changed input of {tool} has no text "command"')
-
-
-def _check_answers(updated: Mapping[str, Value]) -> None:
-    try:
-        statement = stated(dict(updated))
-    except QuestionError as error:
-        raise DecisionError(f"the questions cannot be answered: {error}") from error
-    if not statement:
-        raise DecisionError("Codex takes no changed questions, only answers to them")
 
 
 _UNSAID = "The operator gave no reason."
@@ -196,16 +177,14 @@ def _permission(words: common.ReplyDraft, event: Event, decision: Decision) -> N
     if decision.verdict is Verdict.DENY or decision.updated_input is None:
         _deny(words, decision.reason)
     elif events.asks(event):
-        statement = stated(dict(decision.updated_input))
-        _deny(words, "\n".join(filter(None, (statement, decision.note))))
+        _deny(words, common.refusal_with_answers(decision))
     else:
         words.specific["permissionDecision"] = "allow"
         words.specific["updatedInput"] = dict(decision.updated_input)
 
 
 def _deny(words: common.ReplyDraft, reason: str) -> None:
-    words.specific["permissionDecision"] = "deny"
-    words.specific["permissionDecisionReason"] = _said(reason)
+    words.permission("deny", _said(reason))
 
 
 def _said(reason: str) -> str:

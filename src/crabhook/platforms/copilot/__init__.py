@@ -1,14 +1,14 @@
 """GitHub Copilot CLI (hook protocol of 1.0.102): `events` is the table of all its events."""
 
 from crabhook.platforms.copilot import events, write
-from crabhook.platforms.interface import Platform, Tools
+from crabhook.platforms.interface import Platform, Tools, functions_of
 
 PLATFORM = Platform(
     name="copilot",
     title="GitHub Copilot CLI",
     program="copilot",
     package=__name__,
-    events=events.EVENTS,
+    **functions_of(events, write),
     tools=Tools(
         aliases={"exit_plan_mode": "ExitPlanMode"},
         questions=frozenset({events.QUESTION_TOOL}),
@@ -22,14 +22,7 @@ PLATFORM = Platform(
         credentials="",
         commands=("copilot mcp add*", "copilot plugin *"),
     ),
-    read=events.read_event,
-    held=events.held,
-    asks=events.asks,
-    choices=write.choices,
-    check=write.check,
-    write=write.write,
     outcome=events.EVENTS.outcome,
-    limits=write.limits,
     compared=events.compared,
     by_person=events.by_person,
 )

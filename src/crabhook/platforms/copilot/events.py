@@ -16,7 +16,7 @@ from crabhook.model.elicitation import FormField, read_fields
 from crabhook.model.event import EndScope, Event, How, ShownField, ToolCall
 from crabhook.model.jsontext import Value, text_at
 from crabhook.platforms import common
-from crabhook.platforms.event_table import Also, EventRow, EventTable, Held, Patience, Phase
+from crabhook.platforms.event_table import SOON, Also, EventRow, EventTable, Held, Phase
 
 
 class Way(Enum):
@@ -44,9 +44,6 @@ _NOTED: Mapping[Verdict, Way] = {Verdict.ALLOW: Way.SILENCE}
 
 _ALWAYS, _ASKED = Held.ALWAYS, Held.ON_REQUEST
 _RESULT, _AGENT_OVER, _SESSION_OVER = EndScope.RESULT, EndScope.AGENT, EndScope.SESSION
-
-# A server that answers late must not hold the agent up for what can only be shown to it.
-_SOON = Patience(timeout=10, client=5)
 
 _TELLS_AGENT: Mapping[str, ShownField] = {
     **common.TELLS_AGENT,
@@ -80,14 +77,14 @@ EVENTS = EventTable[Way]({
             "stop_hook_active": common.STOP_ACTIVE,
         },
     ),
-    "Notification": EventRow(hook=_SOON),
+    "Notification": EventRow(hook=SOON),
     "ErrorOccurred": EventRow(
-        hook=_SOON, tells={"error": ShownField("the error"), "error_context": ShownField("at")}
+        hook=SOON, tells={"error": ShownField("the error"), "error_context": ShownField("at")}
     ),
     # agents
-    "SubagentStart": EventRow(hook=_SOON, tells=_TELLS_AGENT),
+    "SubagentStart": EventRow(hook=SOON, tells=_TELLS_AGENT),
     "SubagentStop": EventRow(
-        closes=_AGENT_OVER, outcome="the subagent ended", hook=_SOON,
+        closes=_AGENT_OVER, outcome="the subagent ended", hook=SOON,
         tells={**_TELLS_AGENT, **common.TELLS_STOP},
     ),
     # the session and its surroundings
@@ -99,10 +96,10 @@ EVENTS = EventTable[Way]({
         },
     ),
     "SessionEnd": EventRow(
-        closes=_SESSION_OVER, outcome="its session ended", hook=_SOON,
+        closes=_SESSION_OVER, outcome="its session ended", hook=SOON,
         tells={"reason": ShownField("why")},
     ),
-    "PreCompact": EventRow(hook=_SOON, tells=common.TELLS_COMPACTING),
+    "PreCompact": EventRow(hook=SOON, tells=common.TELLS_COMPACTING),
 })
 # fmt: on
 

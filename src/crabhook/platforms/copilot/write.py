@@ -15,15 +15,6 @@ from crabhook.platforms.copilot import events
 from crabhook.platforms.copilot.events import Way
 from crabhook.platforms.event_table import Also, Phase
 
-_CHANGED = (
-    "The crabhook operator allowed this with another input, which Copilot cannot run here. "
-    "Call the tool anew."
-)
-_TAKEN = (
-    "This is no refusal: the person answered at another terminal, so the form is not shown here. "
-    "Go on with these answers and do not ask again."
-)
-
 
 def choices(event: Event) -> Choices:
     """Return the verdicts the event takes, and what may go with them.
@@ -100,10 +91,8 @@ _LIMITS: common.Limits = common.LIMITS | {
 def check(event: Event, decision: Decision) -> None:
     """Raise DecisionError, saying why, if the event cannot carry the decision."""
     row = events.EVENTS[event.name]
-    common.check(f"Copilot's {event.name}", row, decision, choices(event), _LIMITS)
-    is_answer = event.calls(events.QUESTION_TOOL) and decision.verdict is Verdict.ALLOW
-    if is_answer and row.phase is Phase.BEFORE:
-        common.check_answers(lambda: common.answers_in(decision, _TAKEN))
+    asks = event.calls(events.QUESTION_TOOL) and row.phase is Phase.BEFORE
+    common.check(f"Copilot's {event.name}", row, decision, choices(event), _LIMITS, asks=asks)
 
 
 def write(event: Event, decision: Decision) -> Reply:
@@ -127,24 +116,19 @@ def write(event: Event, decision: Decision) -> Reply:
 def _decide_call(words: common.ReplyDraft, event: Event, decision: Decision) -> None:
     """Write the decision about a call. Silence opens the form or the plan at the agent."""
     if decision.verdict is Verdict.DENY:
-        _say(words, "deny", common.in_words(decision.reason))
+        words.permission("deny", common.in_words(decision.reason))
     elif event.calls(events.QUESTION_TOOL):
-        if decision.verdict is Verdict.ALLOW and (answers := common.answers_in(decision, _TAKEN)):
-            _say(words, "deny", "\n".join(filter(None, (answers, decision.note))))
+        allows = decision.verdict is Verdict.ALLOW
+        if allows and (answers := common.refusal_with_answers(decision)):
+            words.permission("deny", answers)
     elif event.calls(events.PLAN_TOOL):
         pass
     elif decision.verdict is Verdict.ASK:
-        _say(words, "ask", decision.reason)
+        words.permission("ask", decision.reason)
     else:
-        _say(words, "allow", decision.reason)
+        words.permission("allow", decision.reason)
         if decision.updated_input is not None:
             words.specific["updatedInput"] = dict(decision.updated_input)
-
-
-def _say(words: common.ReplyDraft, permission: str, reason: str) -> None:
-    words.specific["permissionDecision"] = permission
-    if reason:
-        words.specific["permissionDecisionReason"] = reason
 
 
 def _decide_request(words: common.ReplyDraft, event: Event, decision: Decision) -> None:
@@ -153,6 +137,6 @@ def _decide_request(words: common.ReplyDraft, event: Event, decision: Decision) 
         words.top |= {"behavior": "deny", "message": common.in_words(decision.reason)}
         words.top |= {"interrupt": True} if decision.interrupt else {}
     elif common.is_changed(event, decision):
-        words.top |= {"behavior": "deny", "message": _CHANGED}
+        words.top |= {"behavior": "deny", "message": common.CHANGED.format("Copilot")}
     else:
         words.top["behavior"] = "allow"

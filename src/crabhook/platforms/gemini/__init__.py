@@ -1,14 +1,14 @@
 """Gemini CLI (hook protocol of 0.61): `events` is the table of all its events."""
 
 from crabhook.platforms.gemini import events, write
-from crabhook.platforms.interface import Platform, Tools
+from crabhook.platforms.interface import Platform, Tools, functions_of
 
 PLATFORM = Platform(
     name="gemini",
     title="Gemini CLI",
     program="gemini",
     package=__name__,
-    events=events.EVENTS,
+    **functions_of(events, write),
     tools=Tools(
         aliases={
             "run_shell_command": "Bash",
@@ -42,12 +42,5 @@ PLATFORM = Platform(
         credentials=".gemini/oauth_creds.json .gemini/google_accounts.json",
         commands=("gemini hooks *",),
     ),
-    read=events.read_event,
-    held=events.held,
-    asks=events.asks,
-    choices=events.choices,
-    check=events.check,
-    write=write.write,
     outcome=events.EVENTS.outcome,
-    limits=events.limits,
 )

@@ -3,23 +3,21 @@
 Other events get an empty object at once: a denial of an unknown event could mean anything.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from enum import Enum
 
 from crabhook.model.card import Stance
-from crabhook.model.decision import Beside, Choices, Decision, Verdict
-from crabhook.model.errors import DecisionError
+from crabhook.model.decision import Verdict
 from crabhook.model.event import EndScope, Event, How, ShownField
 from crabhook.platforms import common
 from crabhook.platforms.event_table import (
     ALL,
     HALT,
+    SOON,
     TELL,
-    Also,
     EventRow,
     EventTable,
     Held,
-    Patience,
     Phase,
 )
 
@@ -40,9 +38,6 @@ _STOP: Mapping[Verdict, Way] = {Verdict.ALLOW: Way.NOTHING, Verdict.KEEP_GOING: 
 _START: Mapping[Verdict, Way] = {Verdict.ALLOW: Way.NOTHING}
 
 _ALWAYS, _ASKED = Held.ALWAYS, Held.ON_REQUEST
-
-# A server that answers late must not hold the agent up for what can only be shown to it.
-_SOON = Patience(timeout=10, client=5)
 
 # fmt: off
 EVENTS = EventTable[Way]({
@@ -77,8 +72,8 @@ EVENTS = EventTable[Way]({
     ),
     # the session and its surroundings
     "SessionStart": EventRow(_ASKED, _START, TELL, tells=common.TELLS_SESSION),
-    "SessionEnd": EventRow(closes=EndScope.SESSION, outcome="its session ended", hook=_SOON),
-    "Notification": EventRow(hook=_SOON),
+    "SessionEnd": EventRow(closes=EndScope.SESSION, outcome="its session ended", hook=SOON),
+    "Notification": EventRow(hook=SOON),
     "PreCompress": EventRow(
         hook="it fires before every request to the model, not only when it compresses"
     ),
@@ -111,77 +106,3 @@ def held(event: Event, _: Stance) -> Held:
     Gemini's own dialog comes only after the hook's answer, so a companion cannot exist.
     """
     return EVENTS[event.name].held
-
-
-def choices(event: Event) -> Choices:
-    """Return the verdicts the event takes, and what may go with them.
-
-    No input tells the mode, so no opinion may always let a call run, as it does in yolo.
-    """
-    row = EVENTS[event.name]
-    is_call = event.name == "BeforeTool" and event.tool is not None
-    runs = common.runs(event, row, (), QUESTION_TOOL)
-    if is_call and not asks(event):
-        runs |= common.NO_OPINION
-    return common.offering(
-        row,
-        (Beside.NOTE, takes_note(event)),
-        (Beside.INPUT, is_call and not is_call_of(event, PLAN_TOOL)),
-        (Beside.RULE, is_call and not asks(event)),
-        (Beside.OUTPUT, event.name == "AfterTool"),
-        (Beside.INTERRUPT, Also.HALT in row.also and Verdict.DENY in row.verdicts),
-        (Beside.SUPPRESS, Also.USER in row.also),
-        runs=runs,
-    )
-
-
-def takes_note(event: Event) -> bool:
-    """Whether a note reaches the model: on this event, or with the result of its call.
-
-    Questions answered here have no result, and their answers have notes.
-    """
-    on_result = event.name == "BeforeTool" and not is_call_of(event, QUESTION_TOOL)
-    return Also.CONTEXT in EVENTS[event.name].also or on_result
-
-
-_OF_CALLS = (
-    "Gemini CLI asks its own user as well after an allow, unless it runs with "
-    "--approval-mode yolo. There a call without an opinion simply runs"
-)
-_OF_QUESTIONS = (
-    "Gemini CLI takes no answers from a hook: yours go to the model in a denial that states "
-    "them. An allow without answers opens the agent's own dialog"
-)
-_OF_PLANS = (
-    "an allow opens Gemini CLI's own dialog, and only there a plan is approved. "
-    "A denial takes your changes to the model"
-)
-_OF_RESULTS = "another output reaches the model as the tool's error, which is all Gemini CLI takes"
-
-
-def limits(event: Event) -> Sequence[str]:
-    """Return what a decision on this event will not bring about, a sentence each."""
-    if event.name == "AfterTool":
-        return (_OF_RESULTS,)
-    if event.name != "BeforeTool":
-        return ()
-    name = event.tool.name if event.tool else ""
-    return ({QUESTION_TOOL: _OF_QUESTIONS, PLAN_TOOL: _OF_PLANS}.get(name, _OF_CALLS),)
-
-
-_LIMITS: common.Limits = common.LIMITS | {
-    "halt": (common.ANY, "stops no agent"),
-    "permissions": (
-        common.ALLOWS,
-        "takes no permissions: Gemini CLI keeps none that a hook gives it",
-    ),
-    "content": ((), "takes no form's values"),
-}
-
-
-def check(event: Event, decision: Decision) -> None:
-    """Raise DecisionError, saying why, if the event cannot carry the decision."""
-    common.check(event.name, EVENTS[event.name], decision, choices(event), _LIMITS)
-    updated = decision.updated_input
-    if updated is not None and is_call_of(event, QUESTION_TOOL) and "questions" not in updated:
-        raise DecisionError("the questions must be sent back with their answers")

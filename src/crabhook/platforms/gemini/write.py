@@ -5,14 +5,97 @@ Answers to ask_user go in a denial's reason, and begin with words that nothing f
 reports a denial.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from crabhook.model.decision import Decision, Reply, Verdict
+from crabhook.model.decision import Beside, Choices, Decision, Reply, Verdict
+from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value, compact, object_at
-from crabhook.platforms.common import Body, ReplyDraft
+from crabhook.platforms import common
 from crabhook.platforms.event_table import Also
-from crabhook.platforms.gemini.events import EVENTS, QUESTION_TOOL, Way, is_call_of
+from crabhook.platforms.gemini.events import (
+    EVENTS,
+    PLAN_TOOL,
+    QUESTION_TOOL,
+    Way,
+    asks,
+    is_call_of,
+)
+
+
+def choices(event: Event) -> Choices:
+    """Return the verdicts the event takes, and what may go with them.
+
+    No input tells the mode, so no opinion may always let a call run, as it does in yolo.
+    """
+    row = EVENTS[event.name]
+    is_call = event.name == "BeforeTool" and event.tool is not None
+    runs = common.runs(event, row, (), QUESTION_TOOL)
+    if is_call and not asks(event):
+        runs |= common.NO_OPINION
+    return common.offering(
+        row,
+        (Beside.NOTE, takes_note(event)),
+        (Beside.INPUT, is_call and not is_call_of(event, PLAN_TOOL)),
+        (Beside.RULE, is_call and not asks(event)),
+        (Beside.OUTPUT, event.name == "AfterTool"),
+        (Beside.INTERRUPT, Also.HALT in row.also and Verdict.DENY in row.verdicts),
+        (Beside.SUPPRESS, Also.USER in row.also),
+        runs=runs,
+    )
+
+
+def takes_note(event: Event) -> bool:
+    """Whether a note reaches the model: on this event, or with the result of its call.
+
+    Questions answered here have no result, and their answers have notes.
+    """
+    on_result = event.name == "BeforeTool" and not is_call_of(event, QUESTION_TOOL)
+    return Also.CONTEXT in EVENTS[event.name].also or on_result
+
+
+_OF_CALLS = (
+    "Gemini CLI asks its own user as well after an allow, unless it runs with "
+    "--approval-mode yolo. There a call without an opinion simply runs"
+)
+_OF_QUESTIONS = (
+    "Gemini CLI takes no answers from a hook: yours go to the model in a denial that states "
+    "them. An allow without answers opens the agent's own dialog"
+)
+_OF_PLANS = (
+    "an allow opens Gemini CLI's own dialog, and only there a plan is approved. "
+    "A denial takes your changes to the model"
+)
+_OF_RESULTS = "another output reaches the model as the tool's error, which is all Gemini CLI takes"
+
+
+def limits(event: Event) -> Sequence[str]:
+    """Return what a decision on this event will not bring about, a sentence each."""
+    if event.name == "AfterTool":
+        return (_OF_RESULTS,)
+    if event.name != "BeforeTool":
+        return ()
+    name = event.tool.name if event.tool else ""
+    return ({QUESTION_TOOL: _OF_QUESTIONS, PLAN_TOOL: _OF_PLANS}.get(name, _OF_CALLS),)
+
+
+_LIMITS: common.Limits = common.LIMITS | {
+    "halt": (common.ANY, "stops no agent"),
+    "permissions": (
+        common.ALLOWS,
+        "takes no permissions: Gemini CLI keeps none that a hook gives it",
+    ),
+    "content": ((), "takes no form's values"),
+}
+
+
+def check(event: Event, decision: Decision) -> None:
+    """Raise DecisionError, saying why, if the event cannot carry the decision."""
+    common.check(event.name, EVENTS[event.name], decision, choices(event), _LIMITS)
+    updated = decision.updated_input
+    if updated is not None and is_call_of(event, QUESTION_TOOL) and "questions" not in updated:
+        raise DecisionError("the questions must be sent back with their answers")
+
 
 _OPENING = (
     "this is no failure: the user was asked elsewhere and has answered. "
@@ -22,7 +105,7 @@ _OPENING = (
 
 def write(event: Event, decision: Decision) -> Reply:
     """Return the reply that tells Gemini CLI the decision; no opinion is an empty object."""
-    row, words = EVENTS[event.name], ReplyDraft()
+    row, words = EVENTS[event.name], common.ReplyDraft()
     way = row.verdicts.get(decision.verdict, Way.NOTHING)
     if way is Way.DENY:
         _deny(words, decision.reason)
@@ -38,15 +121,15 @@ def write(event: Event, decision: Decision) -> Reply:
     if decision.suppress_output and Also.USER in row.also:
         words.top["suppressOutput"] = True
     # hookSpecificOutput bears no event's name here.
-    specific: Body = {"hookSpecificOutput": words.specific} if words.specific else {}
+    specific: common.Body = {"hookSpecificOutput": words.specific} if words.specific else {}
     return Reply({**words.top, **specific})
 
 
-def _deny(words: ReplyDraft, reason: str) -> None:
+def _deny(words: common.ReplyDraft, reason: str) -> None:
     words.top |= {"decision": "deny", "reason": reason}
 
 
-def _changed(words: ReplyDraft, event: Event, decision: Decision) -> None:
+def _changed(words: common.ReplyDraft, event: Event, decision: Decision) -> None:
     """Write what an allow changes."""
     if decision.verdict is not Verdict.ALLOW:
         return

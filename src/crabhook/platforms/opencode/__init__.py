@@ -1,6 +1,6 @@
 """OpenCode (1.18): `events` is the table of all events that our plugin sends from inside it."""
 
-from crabhook.platforms.interface import Platform, Sends, Tools
+from crabhook.platforms.interface import Platform, Sends, Tools, functions_of
 from crabhook.platforms.opencode import events, write
 
 PLATFORM = Platform(
@@ -8,7 +8,7 @@ PLATFORM = Platform(
     title="OpenCode",
     program="opencode",
     package=__name__,
-    events=events.EVENTS,
+    **functions_of(events, write),
     tools=Tools(
         aliases={
             "bash": "Bash",
@@ -36,14 +36,7 @@ PLATFORM = Platform(
         credentials=".local/share/opencode/auth.json .local/share/opencode/mcp-auth.json",
         commands=("opencode mcp add*", "opencode plugin *"),
     ),
-    read=events.read_event,
-    held=events.held,
-    asks=events.asks,
-    choices=write.choices,
-    check=write.check,
-    write=write.write,
     outcome=events.outcome,
-    limits=write.limits,
     compared=write.compared,
     by_person=events.by_person,
     sends=Sends(write.body),

@@ -12,7 +12,7 @@ from crabhook.model.card import Stance
 from crabhook.model.decision import Verdict
 from crabhook.model.event import EndScope, Event, How, ShownField
 from crabhook.platforms import common
-from crabhook.platforms.event_table import Also, EventRow, EventTable, Held, Patience, Phase
+from crabhook.platforms.event_table import SOON, Also, EventRow, EventTable, Held, Phase
 
 
 class Way(Enum):
@@ -41,9 +41,6 @@ _NOTED: Mapping[Verdict, Way] = {Verdict.ALLOW: Way.SILENCE}
 _CALL_OVER, _RESULT = EndScope.CALL, EndScope.RESULT
 _AGENT_OVER, _SESSION_OVER = EndScope.AGENT, EndScope.SESSION
 
-# The plugin waits five seconds for what it only shows, and nothing ends it there.
-_SOON = Patience(timeout=10, client=5)
-
 _STARTED = {"started_as": ShownField("OpenCode was started as", short="started as")}
 _REPLY = {"reply": ShownField("the answer given there")}
 _ERROR = {"error": ShownField("what went wrong", How.PROSE)}
@@ -66,20 +63,20 @@ EVENTS = EventTable[Way]({
         tells=common.TELLS_RESULT,
     ),
     "message.part.updated": EventRow(  # of a call that failed, or was refused by another
-        closes=_RESULT, phase=Phase.RAN, outcome="it failed", hook=_SOON, tells=_ERROR,
+        closes=_RESULT, phase=Phase.RAN, outcome="it failed", hook=SOON, tells=_ERROR,
     ),
     # answers that were given at the agent, and one of ours that came too late
     "permission.replied": EventRow(
-        closes=_CALL_OVER, outcome="a person answered there", hook=_SOON, tells=_REPLY,
+        closes=_CALL_OVER, outcome="a person answered there", hook=SOON, tells=_REPLY,
     ),
     "question.replied": EventRow(
-        closes=_CALL_OVER, outcome="a person answered there", hook=_SOON, tells=_REPLY,
+        closes=_CALL_OVER, outcome="a person answered there", hook=SOON, tells=_REPLY,
     ),
     "question.rejected": EventRow(
-        closes=_CALL_OVER, outcome="a person dismissed it there", hook=_SOON,
+        closes=_CALL_OVER, outcome="a person dismissed it there", hook=SOON,
     ),
     "crabhook.unheard": EventRow(
-        hook=_SOON,
+        hook=SOON,
         tells={
             "answer": ShownField("OpenCode did not take the answer"),
             "status": ShownField("it says"),
@@ -87,19 +84,19 @@ EVENTS = EventTable[Way]({
     ),
     # prompts and turns
     "chat.message": EventRow(
-        closes=_AGENT_OVER, phase=Phase.PROMPT, outcome="new prompt", hook=_SOON,
+        closes=_AGENT_OVER, phase=Phase.PROMPT, outcome="new prompt", hook=SOON,
         tells=common.TELLS_PROMPT,
     ),
-    "session.idle": EventRow(closes=_AGENT_OVER, outcome="the agent's turn ended", hook=_SOON),
+    "session.idle": EventRow(closes=_AGENT_OVER, outcome="the agent's turn ended", hook=SOON),
     "session.error": EventRow(
-        closes=_AGENT_OVER, outcome="the agent's turn broke off", hook=_SOON, tells=_ERROR
+        closes=_AGENT_OVER, outcome="the agent's turn broke off", hook=SOON, tells=_ERROR
     ),
     # the session
     "session.created": EventRow(
-        hook=_SOON,
+        hook=SOON,
         tells={"title": ShownField("title"), "version": ShownField("OpenCode's version")},
     ),
-    "session.deleted": EventRow(closes=_SESSION_OVER, outcome="its session ended", hook=_SOON),
+    "session.deleted": EventRow(closes=_SESSION_OVER, outcome="its session ended", hook=SOON),
 })
 # fmt: on
 

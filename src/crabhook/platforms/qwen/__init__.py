@@ -1,6 +1,6 @@
 """Qwen Code (hook protocol of 0.24): `events` is the table of all its events."""
 
-from crabhook.platforms.interface import Platform, Tools
+from crabhook.platforms.interface import Platform, Tools, functions_of
 from crabhook.platforms.qwen import events, write
 
 PLATFORM = Platform(
@@ -8,7 +8,7 @@ PLATFORM = Platform(
     title="Qwen Code",
     program="qwen",
     package=__name__,
-    events=events.EVENTS,
+    **functions_of(events, write),
     tools=Tools(
         aliases={
             "run_shell_command": "Bash",
@@ -39,14 +39,7 @@ PLATFORM = Platform(
         credentials=".qwen/oauth_creds.json",
         commands=("qwen mcp add*",),
     ),
-    read=events.read_event,
-    held=events.held,
-    asks=events.asks,
-    choices=write.choices,
-    check=write.check,
-    write=write.write,
     outcome=events.EVENTS.outcome,
-    limits=write.limits,
     by_person=events.by_person,
     asks_first=True,
 )

@@ -11,7 +11,7 @@ from crabhook.model.card import Stance
 from crabhook.model.decision import Verdict
 from crabhook.model.event import EndScope, Event, How, ShownField
 from crabhook.platforms import common
-from crabhook.platforms.event_table import Also, EventRow, EventTable, Held, Patience, Phase
+from crabhook.platforms.event_table import SOON, Also, EventRow, EventTable, Held, Phase
 
 
 class Way(Enum):
@@ -39,11 +39,6 @@ _NOTED: Mapping[Verdict, Way] = {Verdict.ALLOW: Way.SILENCE}
 _ALWAYS, _ASKED = Held.ALWAYS, Held.ON_REQUEST
 _RESULT, _AGENT_OVER, _SESSION_OVER = EndScope.RESULT, EndScope.AGENT, EndScope.SESSION
 
-# A server that answers late must not hold the agent up for what can only be shown to it.
-_SOON = Patience(timeout=10, client=5)
-
-_MILLISECONDS = {"duration_ms": ShownField("milliseconds it took")}
-
 _TELLS_STOP: Mapping[str, ShownField] = {
     **common.TELLS_STOP,
     "crons": ShownField("scheduled wake-ups", How.SEVERAL, short="crons"),
@@ -65,55 +60,49 @@ EVENTS = EventTable[Way]({
     "PreToolUse": EventRow(_ALWAYS, _CALL, phase=Phase.BEFORE),
     "PostToolUse": EventRow(
         _ASKED, _NOTED, Also.CONTEXT, _RESULT, Phase.RAN, "it ran",
-        tells={**common.TELLS_RESULT, **_MILLISECONDS},
+        tells={**common.TELLS_RESULT, **common.TELLS_TIME},
     ),
     "PostToolUseFailure": EventRow(  # a command that ends with another code than 0 comes here
         _ASKED, _NOTED, Also.CONTEXT, _RESULT, Phase.RAN, "it ran and failed",
-        tells={
-            "error": ShownField("the tool failed", How.PROSE),
-            "is_interrupt": ShownField(
-                "interrupted", How.FLAG, yes="it was interrupted", no="it was not interrupted"
-            ),
-            **_MILLISECONDS,
-        },
+        tells=common.TELLS_FAILURE,
     ),
     "PostToolBatch": EventRow(
         hook="each call of a batch has events of its own: a process more, to learn nothing"
     ),
     "PermissionDenied": EventRow(
         closes=_RESULT, phase=Phase.REFUSED, outcome="the agent's own classifier denied it",
-        hook=_SOON,
+        hook=SOON,
     ),
     # prompts and turns
     "UserPromptSubmit": EventRow(
         _ASKED, _BLOCKABLE, Also.CONTEXT, _AGENT_OVER, Phase.PROMPT, "new prompt",
         tells=_TELLS_PROMPT,
     ),
-    "UserPromptExpansion": EventRow(hook=_SOON),
+    "UserPromptExpansion": EventRow(hook=SOON),
     "Stop": EventRow(
         _ASKED, _STOP, closes=_AGENT_OVER, outcome="the agent's turn ended",
         tells=_TELLS_STOP,
     ),
-    "StopFailure": EventRow(closes=_AGENT_OVER, outcome="the agent's turn broke off", hook=_SOON),
+    "StopFailure": EventRow(closes=_AGENT_OVER, outcome="the agent's turn broke off", hook=SOON),
     "MessageDisplay": EventRow(
         hook="it fires for every piece of a message: a process each, to learn nothing"
     ),
-    "Notification": EventRow(hook=_SOON),
+    "Notification": EventRow(hook=SOON),
     # agents and lists of things to do
-    "SubagentStart": EventRow(hook=_SOON, tells=common.TELLS_AGENT),
+    "SubagentStart": EventRow(hook=SOON, tells=common.TELLS_AGENT),
     "SubagentStop": EventRow(
-        closes=_AGENT_OVER, outcome="the subagent ended", hook=_SOON,
+        closes=_AGENT_OVER, outcome="the subagent ended", hook=SOON,
         tells={**common.TELLS_AGENT, **common.TELLS_STOP},
     ),
-    "TodoCreated": EventRow(hook=_SOON),
-    "TodoCompleted": EventRow(hook=_SOON),
+    "TodoCreated": EventRow(hook=SOON),
+    "TodoCompleted": EventRow(hook=SOON),
     # the session and its surroundings
     "SessionStart": EventRow(_ASKED, _NOTED, Also.CONTEXT, tells=common.TELLS_SESSION),
-    "SessionEnd": EventRow(closes=_SESSION_OVER, outcome="its session ended", hook=_SOON),
-    "SessionDelete": EventRow(hook=_SOON),
-    "PreCompact": EventRow(hook=_SOON, tells=common.TELLS_COMPACTING),
-    "PostCompact": EventRow(hook=_SOON),
-    "InstructionsLoaded": EventRow(hook=_SOON),
+    "SessionEnd": EventRow(closes=_SESSION_OVER, outcome="its session ended", hook=SOON),
+    "SessionDelete": EventRow(hook=SOON),
+    "PreCompact": EventRow(hook=SOON, tells=common.TELLS_COMPACTING),
+    "PostCompact": EventRow(hook=SOON),
+    "InstructionsLoaded": EventRow(hook=SOON),
 })
 # fmt: on
 

@@ -15,15 +15,6 @@ from crabhook.platforms.event_table import Also, Phase
 from crabhook.platforms.qwen import events
 from crabhook.platforms.qwen.events import Way
 
-_CHANGED = (
-    "The crabhook operator allowed this with another input, which Qwen Code cannot run here. "
-    "Call the tool anew."
-)
-_TAKEN = (
-    "This is no refusal: the person answered at another terminal, so the questions are not shown "
-    "here. Go on with these answers and do not ask again."
-)
-
 
 def choices(event: Event) -> Choices:
     """Return the verdicts the event takes, and what may go with them.
@@ -91,10 +82,8 @@ _LIMITS: common.Limits = common.LIMITS | {
 def check(event: Event, decision: Decision) -> None:
     """Raise DecisionError, saying why, if the event cannot carry the decision."""
     row = events.EVENTS[event.name]
-    common.check(f"Qwen Code's {event.name}", row, decision, choices(event), _LIMITS)
-    is_answer = event.calls(events.QUESTION_TOOL) and decision.verdict is Verdict.ALLOW
-    if is_answer and row.phase is Phase.ASKING:
-        common.check_answers(lambda: common.answers_in(decision, _TAKEN))
+    asks = event.calls(events.QUESTION_TOOL) and row.phase is Phase.ASKING
+    common.check(f"Qwen Code's {event.name}", row, decision, choices(event), _LIMITS, asks=asks)
 
 
 def write(event: Event, decision: Decision) -> Reply:
@@ -102,23 +91,18 @@ def write(event: Event, decision: Decision) -> Reply:
     row, words = events.EVENTS[event.name], common.ReplyDraft()
     match row.verdicts.get(decision.verdict, Way.SILENCE):
         case Way.PERMISSION:
-            _deny_call(words, decision.reason)
+            words.permission("deny", common.in_words(decision.reason))
         case Way.DECISION:
             _decide_request(words, event, decision)
         case Way.BLOCK:
             words.top |= {"decision": "block", "reason": common.in_words(decision.reason)}
         case Way.SILENCE if row.phase is Phase.BEFORE and common.is_changed(event, decision):
-            _deny_call(words, _CHANGED)
+            words.permission("deny", common.CHANGED.format("Qwen Code"))
         case Way.SILENCE:
             pass
     if decision.note and Also.CONTEXT in row.also:
         words.specific["additionalContext"] = decision.note
     return words.reply(event)
-
-
-def _deny_call(words: common.ReplyDraft, reason: str) -> None:
-    words.specific["permissionDecision"] = "deny"
-    words.specific["permissionDecisionReason"] = common.in_words(reason)
 
 
 def _decide_request(words: common.ReplyDraft, event: Event, decision: Decision) -> None:
@@ -132,6 +116,5 @@ def _decide_request(words: common.ReplyDraft, event: Event, decision: Decision) 
         changed = decision.updated_input if common.is_changed(event, decision) else None
         edit: common.Body = {} if changed is None else {"updatedInput": dict(changed)}
         words.specific["decision"] = {"behavior": "allow", **edit}
-    elif event.calls(events.QUESTION_TOOL) and (answers := common.answers_in(decision, _TAKEN)):
-        message = "\n".join(filter(None, (answers, decision.note)))
-        words.specific["decision"] = {"behavior": "deny", "message": message}
+    elif event.calls(events.QUESTION_TOOL) and (answers := common.refusal_with_answers(decision)):
+        words.specific["decision"] = {"behavior": "deny", "message": answers}

@@ -72,9 +72,9 @@ def test_without_a_reason_codex_would_go_ahead(name: str, verdict: Verdict, reas
         ("Bash", {"command": "\ud800"}, "half a character"),
         ("mcp__a__b", {"n": 2**70}, "too many digits"),
         ("mcp__a__b", {"n": float("nan")}, "out of range"),
-        ("request_user_input", QUESTIONS, "only answers to them"),
-        ("request_user_input", QUESTIONS | {"answers": {"Other?": "x"}}, "only answers to them"),
-        ("request_user_input", {"answers": {}}, "cannot be answered"),
+        ("request_user_input", QUESTIONS, "answer the questions"),
+        ("request_user_input", QUESTIONS | {"answers": {"Other?": "x"}}, "answer the questions"),
+        ("request_user_input", {"answers": {}}, "sent back with their answers"),
     ],
 )
 def test_an_input_that_codex_would_not_read_or_not_take_is_refused(

@@ -7,7 +7,8 @@ import pytest
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event, ToolCall
-from crabhook.platforms.gemini.events import EVENTS, check
+from crabhook.platforms.gemini.events import EVENTS
+from crabhook.platforms.gemini.write import check
 from tests.support.rows import every_row
 
 ALLOW, DENY = Verdict.ALLOW, Verdict.DENY

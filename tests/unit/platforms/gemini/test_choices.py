@@ -7,7 +7,8 @@ import pytest
 
 from crabhook.model.decision import PASS_ALONE, Beside, Verdict
 from crabhook.model.event import Event, ToolCall
-from crabhook.platforms.gemini.events import EVENTS, choices, limits
+from crabhook.platforms.gemini.events import EVENTS
+from crabhook.platforms.gemini.write import choices, limits
 
 SAMPLES = Path(__file__).parents[3] / "samples" / "gemini"
 

@@ -10,8 +10,8 @@ from crabhook.model.decision import Decision, Verdict
 from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event, ToolCall
 from crabhook.platforms import PLATFORMS
-from crabhook.platforms.gemini.events import EVENTS, check
-from crabhook.platforms.gemini.write import write
+from crabhook.platforms.gemini.events import EVENTS
+from crabhook.platforms.gemini.write import check, write
 from tests.support.rows import every_row
 
 ALLOW, DENY, KEEP_GOING = Verdict.ALLOW, Verdict.DENY, Verdict.KEEP_GOING
