@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import http.client
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.integration.test_shared_record import cluster, free_port, served, stands_by, url
 from tests.support.http_desk import HttpDesk
 
+if TYPE_CHECKING:
+    from tests.support.service import Service
+
+__all__ = ["cluster", "url"]
 pytestmark = pytest.mark.process
 
 AT = "/aap/v1/requests"
@@ -102,3 +108,52 @@ def test_rules_decide_without_a_card() -> None:
         assert desk.aap(f"POST {AT}/{seen['id']}/consume", key="c")[0] == 200
         denied = {"tool": "refund", "server": "stripe", "arguments": {}, "timeout": "1m"}
         assert desk.aap(f"POST {AT}", denied, "b")[1]["status"] == "denied"
+
+
+def posted(port: int, service: Service, line: str, key: str = "", **fields: Any) -> tuple[int, Any]:
+    """Ask a server's door with the token of all; return the status and the JSON of the answer."""
+    method, path = line.split()
+    token = (service.folder / ".local/state/crabhook/token").read_text(encoding="ascii").strip()
+    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+    headers |= {"Idempotency-Key": key} if key else {}
+    door = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    door.request(method, path, json.dumps(fields) if fields else None, headers)
+    answer = door.getresponse()
+    body = json.loads(answer.read())
+    door.close()
+    return answer.status, body
+
+
+@pytest.mark.thorough
+def test_the_next_leader_has_every_approval_and_gives_none_twice(url: str) -> None:
+    ports = [free_port(), free_port()]
+    options = [("--no-desk", "--alone", "60", "--http", f"127.0.0.1:{port}") for port in ports]
+    call = {"tool": "Bash", "arguments": {"command": "ls -a"}, "timeout": "10m"}
+    with (
+        served(url, *options[0]) as leader,
+        served(url, *options[1], waits=False) as standby,
+    ):
+        stands_by(standby)
+        ids = {}
+        for key in ("taken", "open"):
+            status, asked = posted(ports[0], leader, f"POST {AT}", key, **call)
+            assert (status, asked["status"]) == (201, "approved")
+            ids[key] = asked["id"]
+        _, waits = posted(ports[0], leader, f"POST {AT}", "waits", **{**call, "tool": "refund"})
+        assert waits["status"] == "pending"
+        assert posted(ports[0], leader, f"POST {AT}/{ids['taken']}/consume", "first")[0] == 200
+        status, refused = posted(ports[1], leader, f"GET {AT}/{waits['id']}")
+        assert (status, refused["error"]["type"]) == (503, "unavailable")
+        leader.process.kill()
+        standby.listens()
+        assert posted(ports[1], leader, f"GET {AT}/{waits['id']}")[1] == waits
+        for name, key, expected in (
+            ("taken", "second", 409),
+            ("taken", "first", 200),
+            ("open", "first", 200),
+            ("open", "second", 409),
+        ):
+            at = f"POST {AT}/{ids[name]}/consume"
+            assert posted(ports[1], leader, at, key)[0] == expected, (name, key)
+        assert posted(ports[1], leader, f"DELETE {AT}/{waits['id']}")[1]["status"] == "cancelled"
+        assert "as they were written" in standby.audit("verify")

@@ -98,6 +98,7 @@ class Approval:
     status: str = PENDING
     note: str = ""
     decided: float = 0.0
+    counts_until: float = 0.0  # on the broker's clock, of a decision to allow
     consumed: Consumed | None = None
     on_record: bool = True
     outcome: Mapping[str, Value] | None = None
@@ -251,10 +252,10 @@ class Approvals:
             raise conflict("not_approved", f"the request is {approval.status}, not approved")
         own = digest(key)
         if approval.consumed is None:
-            now = max(time(), approval.decided)
-            if now >= approval.expires:
+            if self._runner.now() >= approval.counts_until:
                 raise conflict("approval_expired", "the approval is too old: ask again")
-            approval.consumed, approval.on_record = Consumed(own, now), False
+            at = max(time(), approval.decided)
+            approval.consumed, approval.on_record = Consumed(own, at), False
         elif approval.consumed.key != own:
             raise conflict("already_consumed", "this approval was taken before")
         if not approval.on_record:
@@ -389,6 +390,9 @@ class Approvals:
         same = canonical(decided) == canonical(dict(approval.request))
         status = text_at(output, "status") if same else write.CANCELLED
         approval.end(status, text_at(output, "note"), at)
+        # A wall clock that is set back makes no approval last longer.
+        left = min(VALID_FOR, max(0.0, approval.expires - time()))
+        approval.counts_until = self._runner.now() + left
 
     def _forget_old(self, approval: Approval) -> None:
         """Count an ended approval, and forget the oldest of them beyond the bounds."""
@@ -470,5 +474,5 @@ class Approvals:
             approval.consumed = Consumed(taken.secret, max(at, approval.decided))
             self._runner.confirm(row.request_id, row.secret)
         elif row.owed:
-            left = max(0.0, approval.expires - time())
-            self._runner.await_receipt(row.request_id, row.secret, left)
+            left = approval.counts_until - self._runner.now()
+            self._runner.await_receipt(row.request_id, row.secret, max(0.0, left))

@@ -11,18 +11,24 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from crabhook.broker.pending import Limits
+from crabhook.model.actor import Operator, ShownBy
+from crabhook.model.ballot import Electorate, Terms, Voter
 from crabhook.model.card import State
 from crabhook.model.decision import Decision, Verdict
+from crabhook.policy.rule import Rule, RuleVerdict, Ruling
+from crabhook.server.core.local_desk import LocalDesk
 from crabhook.server.http import approvals
 from crabhook.store.interface import FullError
 from crabhook.store.opening import open_writer
 from crabhook.store.recorder import Recorder
-from tests.support.seat import decide
+from tests.support.seat import Seat, decide
 from tests.unit.server.http.standing import Client, Standing, standing, until
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
+
+    from crabhook.model.event import Event
 
 REFUND = {
     "tool": "issue_refund",
@@ -130,6 +136,40 @@ async def test_of_many_that_consume_at_once_a_single_agent_does() -> None:
         assert statuses == [200, *[409] * 19]
 
 
+TERMS = Terms(2, ("@leads",), rule="rules.toml, line 1")
+RULE = Rule(RuleVerdict.ASK_OPERATOR, ("mcp__stripe__*",), (), terms=TERMS)
+TEAM = Electorate(
+    tuple(Voter(f"o-{name}", name, ("@leads",)) for name in ("ann", "bob")), owner_known=True
+)
+
+
+async def two_must_allow(_: Event, /, *, long: bool) -> Ruling:
+    return Ruling(RuleVerdict.ASK_OPERATOR, RULE, "the rule", terms=(TERMS,))
+
+
+async def test_a_request_that_needs_two_people_is_approved_by_the_second_yes() -> None:
+    async with agent(judge=two_must_allow, electorate=lambda _: TEAM) as own:
+        _, asked = await own.create()
+        seen = []
+        for name in ("ann", "ann", "bob"):
+            by = Operator(f"o-{name}", name, f"{name}'s", shown=ShownBy.PASSPHRASE.value)
+            seat = Seat(LocalDesk(own.http.runner, by), own.http.runner)
+            seat.decide(1, Decision(Verdict.ALLOW))
+            wait = "?wait=25s" if name == "bob" else ""
+            seen.append((await own.ask(f"GET {AT}/{asked['id']}{wait}"))[1]["status"])
+            seat.leave()
+        assert seen == ["pending", "pending", "approved"]
+
+
+async def test_a_yes_that_nobody_takes_in_time_is_told_as_not_delivered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(approvals, "VALID_FOR", 0.05)
+    async with agent() as own:
+        await own.decided(Verdict.ALLOW)
+        await until(lambda: own.http.runner.broker.ended()[-1].delivered is False)
+
+
 async def test_a_denial_reaches_the_model_in_words_and_cannot_be_consumed() -> None:
     async with agent() as own:
         at = f"{AT}/{await own.decided(Verdict.DENY, 'over 40 GBP a manager decides')}"
@@ -217,8 +257,8 @@ async def test_no_decision_and_no_opinion_are_never_an_approval() -> None:
 
 async def test_an_old_approval_is_not_consumed(monkeypatch: pytest.MonkeyPatch) -> None:
     async with agent() as own:
-        at = f"{AT}/{await own.decided(Verdict.ALLOW)}"
         monkeypatch.setattr(approvals, "VALID_FOR", 0.0)
+        at = f"{AT}/{await own.decided(Verdict.ALLOW)}"
         status, refused = await own.ask(f"POST {at}/consume", key="c")
         assert (status, refused["error"]["code"]) == (409, "approval_expired")
 
