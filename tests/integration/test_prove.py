@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,6 +14,7 @@ from crabhook.platforms import HOOKED
 from crabhook.platforms.installation import Transport
 from tests.support.http_desk import HttpDesk
 from tests.support.plain_desk import CRABHOOK, PlainDesk
+from tests.support.team import founded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -90,6 +92,18 @@ def test_each_hook_that_decides_denies_the_marked_call_and_nobody_hears_of_it(
     desk.anew()
     assert desk.said == []
     assert desk.record() == before
+
+
+def test_a_strict_hook_denies_the_marked_call_in_fixed_words(home: Path, desk: PlainDesk) -> None:
+    team = founded(home / "team", time.time())
+    team.let_in("ann")
+    strict = ("--strict", "--team", str(team.folder.team))
+    for options in (("--gate", *strict), (*strict, "--fail-closed")):
+        install(home, "claude", desk.address, *options)
+        code, findings = proved(home, "claude")
+        proofs = findings["prove.denial"]
+        assert [proof["status"] for proof in proofs] == ["ok"] * len(HOOKED["claude"].decided)
+        assert code == 0
 
 
 def test_a_person_reads_that_it_reached_nobody(home: Path, desk: PlainDesk) -> None:

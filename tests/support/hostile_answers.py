@@ -188,6 +188,31 @@ def _enrolment(request: Request) -> pb.PermissionResponse:
     return response
 
 
+def _stretched(kind: str, more: bytes) -> Callable[[Request], pb.PermissionResponse]:
+    def answer(request: Request) -> pb.PermissionResponse:
+        response = allowed(request, ANN, kind=kind)
+        response.signatures[0].signature += more
+        return response
+
+    return answer
+
+
+def _in_another_form(request: Request) -> pb.PermissionResponse:
+    """An ECDSA signature whose r has a zero before it."""
+    response = allowed(request, ANN, kind="passkey")
+    whole = response.signatures[0].signature
+    r = b"\0" + whole[4 : 4 + whole[3]]
+    body = b"\x02" + bytes((len(r),)) + r + whole[4 + whole[3] :]
+    response.signatures[0].signature = b"\x30" + bytes((len(body),)) + body
+    return response
+
+
+def _with_more(request: Request) -> pb.PermissionResponse:
+    response = allowed(request, ANN, kind="passkey")
+    response.signatures[0].client_data_json += b" {}"
+    return response
+
+
 ATTACKS: Mapping[str, Attack] = {
     "nobody signed": Attack("nobody has signed", allowed),
     "another input was shown": Attack("false", _signed_for(payload=b'{"command":"ls"}')),
@@ -279,6 +304,21 @@ ATTACKS: Mapping[str, Attack] = {
         "has not signed it", _by(ANN), file=TEAM.file().replace(b'"decider"', b'"admin"', 1)
     ),
     "no team file": Attack("not what this version", _by(ANN), file=b"{}"),
+    "a team of the same authority's with another id": Attack(
+        "another team's", _by(ANN), file=TEAM.file(id="00" * 32)
+    ),
+    "an SSH signature of another card": Attack("false", _changed("ssh", card=13)),
+    "what is no SSH signature": Attack("no SSH signature", _changed("ssh", signature=b"SSHSIGx")),
+    "an SSH signature with a string more": Attack("cannot be read", _stretched("ssh", b"\0" * 4)),
+    "an SSH signature with a byte more": Attack("cannot be read", _stretched("ssh", b"\0")),
+    "a passkey's signature with a byte more": Attack(
+        "cannot be read", _stretched("passkey", b"\0")
+    ),
+    "a passkey's signature in another form": Attack("cannot be read", _in_another_form),
+    "a browser's word that is no JSON": Attack(
+        "cannot be read", _changed("passkey", client_data_json=b"{")
+    ),
+    "a browser's word with more behind it": Attack("cannot be read", _with_more),
     "a newer team file that has revoked": Attack(
         "revoked",
         _with_file(written(_device(revoked=NOW)(replace(TEAM.team, version=6)), TEAM.authority)),

@@ -21,8 +21,13 @@ from crabhook.doctor.entry import HookEntry
 from crabhook.doctor.facts import Case, InspectedSettings
 from crabhook.doctor.finding import FAULT, OK, Finding, crabhook_command, make_finding
 from crabhook.doctor.processes import ProgramError, ask, posted, run
+from crabhook.hook import Unanswered
 from crabhook.hook.failover import listed
+from crabhook.hook.fallback import fall_back
+from crabhook.hook.signed import NOBODY_SIGNED
+from crabhook.hook.wire import WireReply
 from crabhook.model.card import Stance
+from crabhook.model.decision import Reply
 from crabhook.model.errors import PayloadError
 from crabhook.model.json_source import parse
 from crabhook.model.marked_call import denial, marked_call
@@ -71,9 +76,18 @@ class _Proof:
         """What the hook prints if the server denies the call; raises PayloadError."""
         agent = self.case.agent
         reply = agent.write(agent.read(self.payload), denial(self.mark))
+        if self.entry.options.team:
+            return self._in_fixed_words(reply)
         if self.entry.url and agent.sends is not None:
             return _read(agent.sends.body(reply).decode()), "", 0
         return _read(reply.stdout.decode()), reply.stderr, reply.exit_code
+
+    def _in_fixed_words(self, reply: Reply) -> Printed:
+        """Return what a strict hook prints for a denial that nobody signed, as the server's own."""
+        unsigned = WireReply(reply.stdout, reply.stderr.encode(), reply.exit_code)
+        unanswered = Unanswered("unsigned", NOBODY_SIGNED, unsigned=unsigned)
+        fixed = fall_back(self.entry.options, self.payload, unanswered)
+        return _read(fixed.stdout.decode()), fixed.stderr.decode(), fixed.exit_code
 
     @property
     def is_one(self) -> bool:

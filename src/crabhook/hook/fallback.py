@@ -87,6 +87,11 @@ _MEANING = {
     "deny": "the agent is told no, as the hook was installed to",
 }
 
+_HEEDED = {
+    "ask": "that answer has the agent ask its own user, and so it does",
+    "deny": "that answer is a no, and so the agent is told no",
+}
+
 _LINE_OF_A_SKILL = "PreSkillShellCommand"
 # Claude Code's answers, by wish and event; an event that is not here is passed.
 _PERMISSION = (
@@ -204,6 +209,8 @@ def _least(unsigned: WireReply | None) -> str:
 def _line(options: Options, wish: str, unanswered: Unanswered) -> str:
     what, remedy = KINDS[unanswered.kind]
     problem = printable(str(unanswered).encode("utf-8", "replace"))
+    heeded = _least(unanswered.unsigned) == wish
+    meaning = _HEEDED.get(wish, _MEANING[wish]) if heeded else _MEANING[wish]
     if unanswered.status is not None:
         remedies = dict(enumerate(_STATUSES.items()))
         name, remedy = remedies.get(unanswered.status, (f"status {unanswered.status}", _LOOK))
@@ -212,7 +219,7 @@ def _line(options: Options, wish: str, unanswered: Unanswered) -> str:
         problem = f"{name}, {problem}"
     elif unanswered.kind == "unreachable":
         remedy = remedy_of(str(unanswered))
-    return f"{what} ({problem}); {_MEANING[wish]}; {remedy}"
+    return f"{what} ({problem}); {meaning}; {remedy}"
 
 
 def remedy_of(problem: str) -> str:

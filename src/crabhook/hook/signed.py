@@ -329,6 +329,9 @@ _SIGNERS: "dict[int, type[DeskSigner | SshSigner | PasskeySigner]]" = {
 }
 
 
+NOBODY_SIGNED = "nobody has signed the answer"
+
+
 class SignatureCount:
     """Whose signatures count: people's names by their ids, and why others do not.
 
@@ -343,7 +346,7 @@ class SignatureCount:
     def problem(self, needed: int) -> str:
         """Say why an answer may not be printed that needs so many people."""
         if not self.people and not self.faults:
-            return "nobody has signed the answer"
+            return NOBODY_SIGNED
         who = f" ({', '.join(self.people.values())})" if self.people else ""
         count = f"{len(self.people)} of {needed} have signed the answer{who}"
         return "; ".join((count, *self.faults[:3]))
