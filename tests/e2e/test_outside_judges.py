@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from agentack.adapters.claude_analysis import APPROVE_COMMAND, ROUTE_A_COMMAND, ROUTE_B_COMMAND
 from deny_probe.routes import ROUTES, Route
 
 from tests.e2e.test_headless import install
+from tests.support.plain_desk import CRABHOOK, PlainDesk
 from tests.support.service import Service
-from tests.support.turns import Text, ToolUse
+from tests.support.turns import Text, ToolUse, bash
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -85,3 +89,39 @@ def test_what_claude_code_reads_by_itself_no_hook_can_stop(claude: MakeClaude) -
         install(agent, desk.address, gate=True)
         run = agent.headless("hello")
     assert any(SECRET in text for text in run.last.texts()), "then SECURITY.md can say less"
+
+
+PROBES = (APPROVE_COMMAND, APPROVE_COMMAND, ROUTE_A_COMMAND, ROUTE_B_COMMAND)
+NOT_AT_ITS_PROMPT = {
+    "Human approval observed": "accepted by hook rather than an explicit human approval source",
+    "Denial enforcement": "rejected by a non-human or unknown source",
+    "Approval replay": "not established as a one-time human approval",
+    "Denial route-around": "was not human-denied",
+}
+"""What agentack objects to where a desk decides: Claude Code tells it that a hook did."""
+NOT_TRIED = {"Approval expiry", "Stop enforcement"}
+
+
+def test_agentack_objects_to_nothing_but_that_the_person_was_not_at_claudes_own_prompt(
+    claude: MakeClaude, tmp_path: Path
+) -> None:
+    agent = claude(*((bash(command),) for command in PROBES), (Text("All said."),))
+    report = tmp_path / "report.json"
+    judge = [sys.executable, "-m", "agentack", "test", "claude", "--json", str(report)]
+    with PlainDesk() as desk:
+        terminal = agent.judged(judge, f"{CRABHOOK}\n{desk.address}\n--companion")
+        for words in ("allow", "deny once is enough", "deny not that", "deny nor so"):
+            number = int(desk.wait_for(r"^#(\d+) PermissionRequest Bash", 120)[1])
+            desk.say(f"{number} {words}")
+        terminal.wait_for("All said.")
+        terminal.submit("/exit")
+        terminal.wait_for("Evidence completeness")
+    checks = json.loads(report.read_text("utf-8"))["result"]["checks"]
+    objections = {check["label"]: check["detail"] for check in checks if check["status"] != "PASS"}
+    assert objections.keys() == NOT_AT_ITS_PROMPT.keys() | NOT_TRIED
+    assert all(words in objections[label] for label, words in NOT_AT_ITS_PROMPT.items())
+    by_hook = [
+        (action["decision"], action["executed"] is not None)
+        for action in json.loads(report.read_text("utf-8"))["actions"]
+    ]
+    assert by_hook == [("allow", True), *3 * [("deny", False)]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,6 +29,9 @@ ENVIRONMENT = {
     "DISABLE_ERROR_REPORTING": "1",
     "DISABLE_AUTOUPDATER": "1",
 }
+
+_SILENT = frozenset({"DISABLE_TELEMETRY", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC"})
+"""What keeps it from telling a judge on the loopback who has decided."""
 
 Hook = Mapping[str, Any]
 """One handler as Claude Code's settings have it: type, command, timeout, onFailure ..."""
@@ -147,6 +151,26 @@ class Claude(Installed):
         """Start an interactive session; `close` ends it, and so does the end of the test."""
         words = [] if prompt is None else [prompt]
         return self.on_a_terminal(self._command(["--permission-mode", mode, *extra_args, *words]))
+
+    def judged(self, judge: Sequence[str], judged: str) -> Terminal:
+        """Start a judge that starts Claude Code itself, by `claude` on its PATH; see `judged`."""
+        found = program(self.edition or "claude")
+        assert found is not None, "Claude Code is not installed; run tests/agents/install"
+        commands = self.folder / "commands"
+        commands.mkdir()
+        starter = commands / "claude"
+        launcher = Path(__file__).with_name("judged.py")
+        starter.write_text(f'#!/bin/sh\nexec {sys.executable} {launcher} "$@"\n', "utf-8")
+        starter.chmod(0o755)
+        own = {
+            "HOME": str(self.home),
+            "PATH": os.pathsep.join([str(commands), os.environ["PATH"]]),
+            "TMPDIR": str(self.scratch),
+            "CLAUDE_CODE_TMPDIR": str(self.scratch),
+            "JUDGED": f"{found}\n{judged}",
+        }
+        told = {key: value for key, value in ENVIRONMENT.items() if key not in _SILENT}
+        return self.on_a_terminal(self.apart(self.planned(judge, told | own)))
 
     def requests(self) -> list[ModelRequest]:
         """Every request to the model so far."""

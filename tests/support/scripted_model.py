@@ -35,7 +35,8 @@ def opening_text(body: dict[str, Any]) -> str:
 
 def conversation(body: dict[str, Any], script: Script) -> str:
     """Which conversation a request belongs to: the main one, a subagent's marker, or a side one."""
-    if len(body.get("tools") or ()) < FEWEST_MAIN_TOOLS:
+    tools = [tool.get("name") for tool in body.get("tools") or ()]
+    if len(tools) < FEWEST_MAIN_TOOLS and "Bash" not in tools:  # as where `--tools` names it alone
         return SIDE
     opening = opening_text(body)
     return next((marker for marker in script.subagents if marker in opening), MAIN)
