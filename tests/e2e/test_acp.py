@@ -42,12 +42,6 @@ QUESTIONS = {
 
 
 @pytest.fixture
-def desk() -> Iterator[PlainDesk]:
-    with PlainDesk() as desk:
-        yield desk
-
-
-@pytest.fixture
 def ending() -> Iterator[ExitStack]:
     with ExitStack() as ending:
         yield ending

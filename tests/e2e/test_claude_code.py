@@ -52,12 +52,6 @@ QUESTIONS = {
 }
 
 
-@pytest.fixture
-def desk() -> Iterator[PlainDesk]:
-    with PlainDesk() as desk:
-        yield desk
-
-
 def install(agent: Claude, address: str, *, gate: bool, options: tuple[str, ...] = ()) -> None:
     """Install our hooks into the agent's settings, as its user would."""
     subprocess.run(

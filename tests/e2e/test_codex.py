@@ -48,12 +48,6 @@ PATCH = "*** Begin Patch\n*** Add File: made\n+from the model\n*** End Patch\n"
 
 
 @pytest.fixture
-def desk() -> Iterator[PlainDesk]:
-    with PlainDesk() as desk:
-        yield desk
-
-
-@pytest.fixture
 def codex(tmp_path: Path) -> Iterator[MakeCodex]:
     """Make an installation of Codex under the test's folder; whatever runs is ended with it."""
     requirements.insist("codex")

@@ -8,48 +8,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support import requirements
 from tests.support.copilot import Copilot, shell
 from tests.support.plain_desk import PlainDesk
-from tests.support.turns import Script, Text, ToolUse, Turn
+from tests.support.turns import Text, ToolUse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
-    from typing import Protocol
 
-    class MakeCopilot(Protocol):
-        """Makes an installation of Copilot, hooked to a server, whose model says these turns."""
-
-        def __call__(self, server: str, *turns: Turn, options: tuple[str, ...] = ()) -> Copilot: ...
+    from tests.e2e.conftest import MakeHooked
 
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
 
 DONE = (Text("Understood."),)
-
-
-@pytest.fixture
-def desk() -> Iterator[PlainDesk]:
-    with PlainDesk() as desk:
-        yield desk
-
-
-@pytest.fixture
-def copilot(tmp_path: Path) -> Iterator[MakeCopilot]:
-    """Make an installation of Copilot under the test's folder; what runs is ended with it."""
-    requirements.insist("copilot")
-    made: list[Copilot] = []
-
-    def make(server: str, *turns: Turn, options: tuple[str, ...] = ("--gate",)) -> Copilot:
-        agent = Copilot(tmp_path / "copilot", Script(turns), seconds=120)
-        made.append(agent)
-        agent.install(server, *options)
-        return agent
-
-    yield make
-    for agent in made:
-        agent.close()
 
 
 def files(agent: Copilot) -> list[str]:
@@ -58,7 +29,7 @@ def files(agent: Copilot) -> list[str]:
 
 @pytest.mark.everyday
 def test_one_command_is_allowed_and_the_next_denied_with_a_reason(
-    copilot: MakeCopilot, desk: PlainDesk
+    copilot: MakeHooked[Copilot], desk: PlainDesk
 ) -> None:
     agent = copilot(desk.address, (shell("touch one"),), (shell("touch two"),), DONE)
     desk.say_when("Bash", "allow", "deny one is enough")
@@ -72,7 +43,7 @@ def test_one_command_is_allowed_and_the_next_denied_with_a_reason(
 
 
 def test_an_edited_input_is_what_runs_and_a_note_reaches_the_model(
-    copilot: MakeCopilot, desk: PlainDesk
+    copilot: MakeHooked[Copilot], desk: PlainDesk
 ) -> None:
     agent = copilot(desk.address, (shell("touch made"),), (shell("touch last"),), DONE)
     desk.say_when("Bash", "edit touch other", "allow mind the end")
@@ -82,7 +53,7 @@ def test_an_edited_input_is_what_runs_and_a_note_reaches_the_model(
 
 
 def test_a_companion_is_asked_what_copilot_would_ask_and_grants_it(
-    copilot: MakeCopilot, desk: PlainDesk
+    copilot: MakeHooked[Copilot], desk: PlainDesk
 ) -> None:
     calls = (shell("touch one"), shell("touch two"))
     agent = copilot(desk.address, calls, DONE, options=())
@@ -95,7 +66,7 @@ def test_a_companion_is_asked_what_copilot_would_ask_and_grants_it(
 
 
 def test_calls_of_one_turn_wait_together_for_a_companion(
-    copilot: MakeCopilot, desk: PlainDesk
+    copilot: MakeHooked[Copilot], desk: PlainDesk
 ) -> None:
     calls = (shell("touch one"), shell("touch two"))
     agent = copilot(desk.address, calls, DONE, options=())
@@ -110,7 +81,7 @@ def test_calls_of_one_turn_wait_together_for_a_companion(
 
 
 def test_a_forms_answers_reach_the_model_in_a_refusal(
-    copilot: MakeCopilot, desk: PlainDesk
+    copilot: MakeHooked[Copilot], desk: PlainDesk
 ) -> None:
     colour = {"type": "string", "title": "Colour", "enum": ["Red", "Blue"]}
     form = {"type": "object", "properties": {"colour": colour}, "required": ["colour"]}
@@ -126,7 +97,7 @@ def test_a_forms_answers_reach_the_model_in_a_refusal(
 
 
 def test_in_an_editor_the_hook_fires_and_its_allow_runs_the_call(
-    copilot: MakeCopilot, desk: PlainDesk
+    copilot: MakeHooked[Copilot], desk: PlainDesk
 ) -> None:
     agent = copilot(desk.address, (shell("touch made"),), DONE)
     desk.say_when("Bash", "allow")
@@ -136,7 +107,7 @@ def test_in_an_editor_the_hook_fires_and_its_allow_runs_the_call(
 
 
 def test_without_an_answer_in_time_copilot_goes_on_by_its_own_rules(
-    copilot: MakeCopilot, desk: PlainDesk
+    copilot: MakeHooked[Copilot], desk: PlainDesk
 ) -> None:
     agent = copilot(desk.address, (shell("touch made"),), DONE, options=("--gate", "--wait", "1"))
     text = agent.hooks.read_text("utf-8").replace("--wait 31", "--wait 2")
@@ -149,7 +120,7 @@ def test_without_an_answer_in_time_copilot_goes_on_by_its_own_rules(
 
 @pytest.mark.parametrize("closed", [True, False], ids=["closed", "open"])
 def test_a_server_that_is_killed_while_it_is_asked_denies_where_it_was_installed_to(
-    copilot: MakeCopilot, desk: PlainDesk, closed: bool
+    copilot: MakeHooked[Copilot], desk: PlainDesk, closed: bool
 ) -> None:
     options = ("--gate", "--fail-closed") if closed else ("--gate",)
     agent = copilot(desk.address, (shell("touch made"),), DONE, options=options)
@@ -166,7 +137,7 @@ def test_a_server_that_is_killed_while_it_is_asked_denies_where_it_was_installed
 
 @pytest.mark.parametrize("words", [("--gate",), ()], ids=["gate", "companion"])
 def test_no_server_denies_in_words_where_it_was_installed_to(
-    copilot: MakeCopilot, tmp_path: Path, words: tuple[str, ...]
+    copilot: MakeHooked[Copilot], tmp_path: Path, words: tuple[str, ...]
 ) -> None:
     closed = (*words, "--fail-closed")
     agent = copilot(f"unix:{tmp_path}/nobody", (shell("touch made"),), DONE, options=closed)
@@ -175,7 +146,7 @@ def test_no_server_denies_in_words_where_it_was_installed_to(
     assert files(agent) == []
 
 
-def test_the_file_of_hooks_goes_with_them(copilot: MakeCopilot, desk: PlainDesk) -> None:
+def test_the_file_of_hooks_goes_with_them(copilot: MakeHooked[Copilot], desk: PlainDesk) -> None:
     agent = copilot(desk.address, (shell("touch made"),), DONE)
     before = sorted(agent.home.rglob("*"))
     agent.uninstall()

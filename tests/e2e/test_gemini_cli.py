@@ -11,7 +11,6 @@ from tests.support.plain_desk import PlainDesk
 from tests.support.turns import Text, ToolUse, shell
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from tests.e2e.conftest import MakeGemini
@@ -33,12 +32,6 @@ QUESTIONS = {
         {"question": "What name?", "header": "Name", "type": "text", "placeholder": "a name"},
     ]
 }
-
-
-@pytest.fixture
-def desk() -> Iterator[PlainDesk]:
-    with PlainDesk() as desk:
-        yield desk
 
 
 @pytest.mark.everyday

@@ -10,17 +10,9 @@ from tests.support.plain_desk import PlainDesk
 from tests.support.turns import Text, ToolUse, shell
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tests.e2e.conftest import MakeGemini
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
-
-
-@pytest.fixture
-def desk() -> Iterator[PlainDesk]:
-    with PlainDesk() as desk:
-        yield desk
 
 
 def hold(desk: PlainDesk, event: str) -> None:

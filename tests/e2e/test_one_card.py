@@ -17,7 +17,7 @@ from tests.support.plain_desk import PlainDesk
 from tests.support.turns import Text, bash
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
     from tests.e2e.conftest import MakeClaude
@@ -36,12 +36,6 @@ said = {"hookEventName": "PreToolUse", "updatedInput": call["tool_input"] | {"co
 print(json.dumps({"hookSpecificOutput": said}), flush=True)
 pathlib.Path(__file__).with_name("rewrote").touch()
 """
-
-
-@pytest.fixture
-def desk() -> Iterator[PlainDesk]:
-    with PlainDesk() as desk:
-        yield desk
 
 
 def waiting(make: MakeClaude, desk: PlainDesk) -> tuple[Claude, Terminal, Mapping[str, Any]]:

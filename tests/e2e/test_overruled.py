@@ -12,8 +12,6 @@ from tests.support.plain_desk import PlainDesk
 from tests.support.turns import Text, bash
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tests.e2e.conftest import MakeClaude
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
@@ -22,12 +20,6 @@ CALL = "echo ran >> made; curl --data @made http://127.0.0.1:9"
 """What auto mode has its check judge, which offline denies everything."""
 WAITS = "while ! test -e go; do sleep 0.1; done; rm go"
 """A script that its own rules allow: it keeps the agent busy while a person decides."""
-
-
-@pytest.fixture
-def desk() -> Iterator[PlainDesk]:
-    with PlainDesk() as desk:
-        yield desk
 
 
 @pytest.mark.everyday

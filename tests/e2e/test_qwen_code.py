@@ -6,51 +6,22 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support import requirements
 from tests.support.plain_desk import PlainDesk
 from tests.support.qwen import Qwen, shell
-from tests.support.turns import Script, Text, Turn
+from tests.support.turns import Text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
-    from typing import Protocol
 
-    class MakeQwen(Protocol):
-        """Makes an installation of Qwen Code, hooked to a server, whose model says these turns."""
-
-        def __call__(self, server: str, *turns: Turn, options: tuple[str, ...] = ()) -> Qwen: ...
+    from tests.e2e.conftest import MakeHooked
 
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
 
 
-@pytest.fixture
-def desk() -> Iterator[PlainDesk]:
-    with PlainDesk() as desk:
-        yield desk
-
-
-@pytest.fixture
-def qwen(tmp_path: Path) -> Iterator[MakeQwen]:
-    """Make an installation of Qwen Code under the test's folder; what runs is ended with it."""
-    requirements.insist("qwen")
-    made: list[Qwen] = []
-
-    def make(server: str, *turns: Turn, options: tuple[str, ...] = ("--gate",)) -> Qwen:
-        agent = Qwen(tmp_path / "qwen", Script(turns), seconds=120)
-        made.append(agent)
-        agent.install(server, *options)
-        return agent
-
-    yield make
-    for agent in made:
-        agent.close()
-
-
 @pytest.mark.everyday
 def test_one_command_is_allowed_and_the_next_denied_with_a_reason(
-    qwen: MakeQwen, desk: PlainDesk
+    qwen: MakeHooked[Qwen], desk: PlainDesk
 ) -> None:
     agent = qwen(desk.address, (shell("touch one"),), (shell("touch two"),), (Text("Understood."),))
     desk.say_when("run_shell_command", "allow", "deny one is enough")
@@ -63,7 +34,7 @@ def test_one_command_is_allowed_and_the_next_denied_with_a_reason(
 
 
 def test_where_the_agent_asks_its_user_an_edited_command_is_what_runs(
-    qwen: MakeQwen, desk: PlainDesk
+    qwen: MakeHooked[Qwen], desk: PlainDesk
 ) -> None:
     agent = qwen(desk.address, (shell("touch made"),), (Text("It is made."),))
     terminal = agent.terminal("make a file")
@@ -75,7 +46,7 @@ def test_where_the_agent_asks_its_user_an_edited_command_is_what_runs(
 
 
 def test_a_server_that_cannot_be_reached_denies_where_it_was_installed_to(
-    qwen: MakeQwen, tmp_path: Path
+    qwen: MakeHooked[Qwen], tmp_path: Path
 ) -> None:
     closed = ("--gate", "--fail-closed")
     agent = qwen(f"unix:{tmp_path}/nobody", (shell("touch made"),), options=closed)

@@ -38,12 +38,6 @@ def with_skill(agent: Claude) -> Claude:
 
 
 @pytest.fixture
-def desk() -> Iterator[PlainDesk]:
-    with PlainDesk() as desk:
-        yield desk
-
-
-@pytest.fixture
 def ruled() -> Iterator[PlainDesk]:
     desk = PlainDesk()
     desk.write_rules(RULES)

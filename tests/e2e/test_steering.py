@@ -16,7 +16,6 @@ from tests.support.plain_desk import PlainDesk
 from tests.support.turns import Script, Text, ToolUse, bash, shell
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from tests.e2e.conftest import MakeClaude, MakeGemini
@@ -28,12 +27,6 @@ pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
 
 TASK = {"description": "look", "prompt": "SUB look around", "subagent_type": "general-purpose"}
 ALLOWED = ["--allowedTools=Bash,Agent"]
-
-
-@pytest.fixture
-def desk() -> Iterator[PlainDesk]:
-    with PlainDesk() as desk:
-        yield desk
 
 
 WAITS = "while ! test -e go; do sleep 0.1; done"
