@@ -20,7 +20,7 @@ from tests.support.examples import DEV
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-pytest_plugins = ["tests.support.side_by_side"]
+pytest_plugins = ["tests.support.side_by_side", "tests.support.warm_start"]
 
 MARKED = {"integration": "process", "browser": "process", "e2e": "e2e"}
 """What every test of a folder is marked as."""

@@ -256,10 +256,16 @@ def test_an_idle_connection_does_not_keep_a_server_from_ending(desk: HttpDesk) -
     line = desk.line()
     line.send("POST", PATH, desk.headers, b"{}")
     assert line.answer().status == 400
+    with HttpDesk() as without_any:
+        least = seconds_to_end(without_any)  # on a busy machine that is long as well
+    assert seconds_to_end(desk) - least < GRACE
+    assert line.ended()
+
+
+def seconds_to_end(desk: HttpDesk) -> float:
     began = time.monotonic()
     desk.stop()
-    assert time.monotonic() - began < GRACE
-    assert line.ended()
+    return time.monotonic() - began
 
 
 def test_two_servers_cannot_share_a_port(

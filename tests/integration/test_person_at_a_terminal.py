@@ -28,7 +28,7 @@ pytestmark = pytest.mark.process
 
 COLUMNS = 100
 SESSION = "11111111-2222-3333-4444-555555555555"
-_TIME = re.compile(r"\d+:\d\d left")
+_TIME = re.compile(r"(?:\d+:)+\d\d left")
 
 
 class PersonsTerminal:

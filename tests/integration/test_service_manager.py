@@ -103,9 +103,15 @@ def test_a_socket_handed_down_is_used_and_outlives_the_service(
         assert not (service.folder / "s").exists()
         assert service.end() == 0
         assert (folder / "given").is_socket()
-        early = Client(address, bash())  # while nobody serves: it is queued, not refused
-        with Service(*HEADLESS, folder=service.folder, sockets=sockets) as next_one:
-            assert not early.finish().silent
+        early = socket.socket(socket.AF_UNIX)
+        early.settimeout(60)
+        early.connect(str(folder / "given"))  # while nobody serves: it is queued, not refused
+        with (
+            early,
+            Service(*HEADLESS, folder=service.folder, sockets=sockets) as next_one,
+        ):
+            assert early.recv(1)  # a server's first bytes
+            assert allowed(address)
             assert next_one.end() == 0
         left = [path.name for path in service.folder.iterdir()]
         assert not [name for name in left if name.startswith("crabhook-")]

@@ -1,0 +1,104 @@
+"""crabhook, imported and waiting: forks a copy for each request of `warm_start`.
+
+Run as `python -EP warm_program.py DESCRIPTOR`.  It ends when the other end of that socket does.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import gc
+import importlib
+import json
+import os
+import pkgutil
+import resource
+import socket
+import sys
+
+WARM = ("crabhook.app.server", "crabhook.ui.plain.desk", "crabhook.ui.plain.person")
+FIRST_FREE = 200  # a number above every descriptor that a program is given
+
+
+def main() -> None:
+    """Serve until nobody asks any more; in a copy, be the program."""
+    line = socket.socket(fileno=int(sys.argv[1]))
+    _import()
+    gc.collect()
+    gc.freeze()
+    while True:
+        asked, streams, *_ = socket.recv_fds(line, 1 << 18, 32)
+        if not asked:
+            return
+        if (made := _forked()) is None:
+            break
+        for stream in streams:
+            os.close(stream)
+        line.send(str(made).encode())
+    line.close()
+    _become(streams, **json.loads(asked.decode(errors="surrogatepass")))
+
+
+def _import() -> None:
+    import crabhook.cli
+
+    for module in pkgutil.walk_packages(crabhook.cli.__path__, "crabhook.cli."):
+        importlib.import_module(module.name)
+    for name in WARM:
+        importlib.import_module(name)
+
+
+def _forked() -> int | None:
+    """Fork twice: the first copy ends at once, so the second is no child of ours; its id, or None."""
+    reading, writing = os.pipe()
+    if not (first := os.fork()):
+        if second := os.fork():
+            os.write(writing, str(second).encode())
+            os._exit(0)
+        os.close(reading)
+        os.close(writing)
+        return None
+    os.waitpid(first, 0)
+    made = int(os.read(reading, 64))
+    os.close(reading)
+    os.close(writing)
+    return made
+
+
+def _become(
+    streams: list[int],
+    *,
+    words: list[str],
+    cwd: str,
+    environment: dict[str, str],
+    descriptors: list[int],
+    new_session: bool,
+    limits: dict[str, tuple[int, int]],
+) -> None:
+    """Be a process that was started with these; returns when the program has ended."""
+    if new_session:
+        os.setsid()
+    high = [fcntl.fcntl(stream, fcntl.F_DUPFD, FIRST_FREE) for stream in streams]
+    for stream in streams:
+        os.close(stream)
+    for place, stream in zip(descriptors, high, strict=True):
+        os.dup2(stream, place)
+        os.close(stream)
+    for number, limit in limits.items():
+        resource.setrlimit(int(number), tuple(limit))
+    os.chdir(cwd)
+    os.environ.clear()
+    os.environ.update(environment)
+    how = {"encoding": "utf-8", "closefd": False}
+    sys.stdin = sys.__stdin__ = open(0, errors="surrogateescape", **how)  # type: ignore[call-overload,misc]  # noqa: SIM115
+    sys.stdout = sys.__stdout__ = open(1, "w", errors="surrogateescape", **how)  # type: ignore[call-overload,misc]  # noqa: SIM115
+    sys.stdout.reconfigure(line_buffering=os.isatty(1))
+    sys.stderr = sys.__stderr__ = open(2, "w", errors="backslashreplace", **how)  # type: ignore[call-overload,misc]  # noqa: SIM115
+    sys.stderr.reconfigure(line_buffering=True)
+    sys.argv = ["-c", *words]
+    from crabhook.__main__ import main as program
+
+    sys.exit(program())
+
+
+if __name__ == "__main__":
+    main()
