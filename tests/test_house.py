@@ -6,7 +6,7 @@ Where a change makes a circle, merge the two modules, or move what both need to 
 import ast
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -94,17 +94,23 @@ def named_of_a_cluster(name: str, text: str) -> list[str]:
     return CLUSTER.findall(text)
 
 
+@cache
+def nodes_of(text: str) -> Sequence[ast.AST]:
+    """All that a text is made of, read once for both laws about names."""
+    return [*ast.walk(ast.parse(text))]
+
+
 def names_bound(text: str) -> Iterator[str]:
     """The variables and parameters that a text binds, in order; a class's fields are none."""
-    tree = ast.parse(text)
+    nodes = nodes_of(text)
     fields = {
         id(statement.target)
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.ClassDef)
         for statement in node.body
         if isinstance(statement, ast.AnnAssign)
     }
-    for node in ast.walk(tree):
+    for node in nodes:
         match node:
             case ast.Name(name, ast.Store()) if id(node) not in fields:
                 yield name
@@ -153,7 +159,7 @@ def test_a_class_name_stands_for_one_class() -> None:
         node.name
         for file in package.rglob("*.py")
         if file.relative_to(package).parts[0] not in OTHER_VOCABULARIES
-        for node in ast.walk(ast.parse(file.read_text("utf-8")))
+        for node in nodes_of(file.read_text("utf-8"))
         if isinstance(node, ast.ClassDef)
     )
     assert {name for name, times in classes.items() if times > 1} == {*SHARED_CLASS_NAMES}

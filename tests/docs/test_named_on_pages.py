@@ -1,6 +1,8 @@
 """What the pages name is there: options of commands, files of the program and of its tests."""
 
 import re
+from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 from crabhook.cli import parser_of
@@ -13,12 +15,21 @@ COMMAND = re.compile(rf"\bcrabhook ({'|'.join(COMMANDS)})\b([^`|\n]*)")
 QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 
 
+@cache
+def options_of(name: str) -> set[str]:
+    return set(words_of(parser_of(name)[0]))
+
+
+@cache
+def actions_of(name: str) -> Mapping[str, object]:
+    return {} if name == "help" else subcommands(parser_of(name)[0])
+
+
 @every_row("page", PAGES)
 def test_every_option_that_a_page_gives_to_a_command_is_one(page: Path) -> None:
-    known = {name: set(words_of(parser_of(name)[0])) for name in COMMANDS}
     for name, rest in COMMAND.findall(page.read_text(encoding="utf-8")):
         given = re.findall(r"(?<![\w-])--[a-z-]+", QUOTED.sub("", rest))
-        assert set(given) <= known[name], f"crabhook {name}{rest}"
+        assert set(given) <= options_of(name), f"crabhook {name}{rest}"
 
 
 SPOKEN = re.compile(r"(?:`|\$ )crabhook ([a-z][a-z-]*)(?: ([a-z][a-z-]*))?")
@@ -26,12 +37,10 @@ SPOKEN = re.compile(r"(?:`|\$ )crabhook ([a-z][a-z-]*)(?: ([a-z][a-z-]*))?")
 
 @every_row("page", PAGES)
 def test_every_command_that_a_page_names_is_one(page: Path) -> None:
-    actions = {name: subcommands(parser_of(name)[0]) for name in COMMANDS} | {"help": {}}
     for name, action in SPOKEN.findall(page.read_text(encoding="utf-8")):
-        assert name in actions, f"crabhook {name}"
-        assert not (actions[name] and action) or action in actions[name], (
-            f"crabhook {name} {action}"
-        )
+        assert name in COMMANDS or name == "help", f"crabhook {name}"
+        actions = actions_of(name)
+        assert not (actions and action) or action in actions, f"crabhook {name} {action}"
 
 
 PACKAGES = "|".join(

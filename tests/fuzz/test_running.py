@@ -24,6 +24,7 @@ from tests.fuzz.running.hunt import Hole, Hunt
 from tests.fuzz.running.inside import ROOTS
 from tests.fuzz.running.law import RULES, RuleFile
 from tests.fuzz.running.making import Maker, grammar, kinds, known, pictured, plain
+from tests.support.examples import share
 
 SEED, SECONDS = 73, 2.0
 """The lines that every test run tries, as far as it comes; `.ci/run` has a minute of others."""
@@ -90,7 +91,7 @@ def test_each_way_to_set_and_each_place_that_evaluates_is_seen_to_run_a_text(cag
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("kind", kinds())
+@pytest.mark.parametrize("kind", share(kinds(), 0))
 def test_a_line_of_each_kind_is_seen_to_run_what_it_should_not(cage: Cage, kind: str) -> None:
     line = grammar()[kind][0]
     against = [one.broken_by("bash", cage.run(one.root(line), "bash", line)) for one in RULES]

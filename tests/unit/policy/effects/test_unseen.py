@@ -101,6 +101,6 @@ class CountedText(str):
 
 @pytest.mark.parametrize("pair", ["\u200d\u200c", "a\u200d", "\U0001f469\ufe0f", "\u0645\u200c"])
 def test_a_long_line_of_joiners_is_read_in_work_that_grows_as_the_line(pair: str) -> None:
-    line = CountedText(pair * 150_000)
+    line = CountedText(pair * 20_000)
     unseen(line)
     assert line.copied <= 4 * len(line)

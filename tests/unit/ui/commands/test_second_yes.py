@@ -23,6 +23,7 @@ from crabhook.ui.commands.words import LineError
 from crabhook.ui.full.dialogs.decide import second_yes
 from crabhook.ui.plain.person import DetailLevel, PersonFormat
 from crabhook.ui.plain.second_yes import SecondYes
+from tests.support.examples import share
 
 DANGEROUS = Risk(Level.DANGER, (Effect("deletes", Level.DANGER, "deletes all of it"),))
 UNASKED = ("auto", "bypassPermissions", "dontAsk", "yolo")
@@ -111,7 +112,7 @@ def lines_asked(card: Card, decision: Decision) -> bool:
 def test_both_desks_ask_the_second_yes_alike_and_never_less_than_before(platform: str) -> None:
     decisions = [Decision(verdict, halt=halt) for verdict, halt in product(Verdict, ("", "enough"))]
     asked = 0
-    for card, decision in product(cards(platform), decisions):
+    for card, decision in share([*product(cards(platform), decisions)], len(platform)):
         about = card.requests, card.risk, decision
         asks = screen_asks(card, decision)
         assert asks == lines_ask(card, decision), about

@@ -20,6 +20,7 @@ from crabhook.model.order import Order
 from crabhook.platforms import PLATFORMS
 from crabhook.ui.full.dialogs.prompts import SecondYesPage
 from crabhook.ui.text.layout import line_cells
+from tests.support.examples import share
 from tests.support.sitting import Sitting
 
 if TYPE_CHECKING:
@@ -119,8 +120,8 @@ def sittings() -> Iterator[ParameterSet]:
 def test_each_kind_of_card_is_read_to_its_end_and_passed(
     variant: str, columns: int, rows: int
 ) -> None:
-    shown = 0
-    for sample in SAMPLES:
+    shown, samples = 0, share(SAMPLES, 0)
+    for sample in samples:
         sitting = holding(columns, rows, take_back_ms=0)
         if not asked(sitting, sample, VARIANTS[variant], "one"):
             continue
@@ -145,10 +146,12 @@ def test_each_kind_of_card_is_read_to_its_end_and_passed(
         assert card.state is State.DECIDED, sample
         assert card.decision is not None
         assert card.decision.verdict is Verdict.PASS, sample
-    assert shown > 40
+    assert shown > len(samples) // 4
 
 
-@pytest.mark.parametrize(("columns", "rows"), SIZES, ids=["80x24", "200x60"])
+@pytest.mark.parametrize(
+    ("columns", "rows"), [SIZES[0], pytest.param(*SIZES[1], marks=pytest.mark.thorough)]
+)
 def test_five_hundred_cards_of_every_kind_are_gone_through(columns: int, rows: int) -> None:
     sitting = holding(columns, rows)
     changes = cycle(VARIANTS.values())

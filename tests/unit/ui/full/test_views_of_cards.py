@@ -23,7 +23,7 @@ from crabhook.ui.full.dialogs.plan import changes_page, denial_page, notes_conte
 from crabhook.ui.full.panes.request import everything_page
 from crabhook.ui.text.layout import Content, Sheet, line_cells
 from crabhook.ui.text.width import safe_ascii
-from tests.support.examples import examples
+from tests.support.examples import examples, share
 from tests.support.rows import every_row
 from tests.support.sitting import Sitting
 
@@ -144,7 +144,7 @@ def test_suggestions_are_gone_once_the_card_has_ended() -> None:
 
 @every_row(
     "path",
-    sorted(path for name in PLATFORMS for path in SAMPLES.with_name(name).glob("*.json")),
+    share(sorted(path for name in PLATFORMS for path in SAMPLES.with_name(name).glob("*.json")), 1),
 )
 def test_every_text_of_every_real_event_is_shown(path: Path) -> None:
     event = json.loads(path.read_text())
@@ -257,7 +257,7 @@ def test_any_address_is_shown_and_never_opened(url: Any) -> None:
     rows(at_the_card({**event, "mode": "url", "url": url}).content())
 
 
-BIG = 10_000_000
+BIG = 3_000_000
 
 
 @pytest.mark.parametrize(
@@ -273,7 +273,7 @@ BIG = 10_000_000
         {"hook_event_name": "Elicitation", "message": "m" * BIG,
          "requested_schema": {"properties": {"x": {"enum": [f"c{n}" for n in range(10_000)]}}}},
         {"hook_event_name": "Elicitation",
-         "requested_schema": {"properties": {f"f{n}": {"description": "d" * 50_000} for n in range(200)}}},
+         "requested_schema": {"properties": {f"f{n}": {"description": "d" * 15_000} for n in range(200)}}},
     ],
     ids=["prose", "emphasis", "secrets", "plan", "command", "choices", "fields"],
 )  # fmt: skip
