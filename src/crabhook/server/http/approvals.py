@@ -373,7 +373,7 @@ class Approvals:
 
     def _over(self, approval: Approval, pending: PendingCall) -> None:
         if pending.given is not None:
-            self._decide(approval, pending.given)
+            self._decide(approval, pending.given, undecided=self._is_late(pending))
         elif pending.refused is not None:
             refusal = pending.refused.refusal
             if refusal in _ELSEWHERE:
@@ -383,12 +383,19 @@ class Approvals:
             approval.end(_ENDS.get(refusal, write.CANCELLED))
         self._forget_old(approval)
 
-    def _decide(self, approval: Approval, reply: Reply, at: float | None = None) -> None:
-        """Set what was decided, of exactly this request."""
+    def _is_late(self, pending: PendingCall) -> bool:
+        """Whether a reply tells that nobody decided in time: its card may be open still."""
+        return not pending.confirm and self._runner.now() >= pending.request.wait_until
+
+    def _decide(
+        self, approval: Approval, reply: Reply, at: float | None = None, *, undecided: bool = False
+    ) -> None:
+        """Set what was decided, of exactly this request; a denial by nobody is no denial."""
         output = reply.output or {}
         decided = submissions.request_in(object_at(output, "request"))
         same = canonical(decided) == canonical(dict(approval.request))
         status = text_at(output, "status") if same else write.CANCELLED
+        status = EXPIRED if undecided and status == write.DENIED else status
         approval.end(status, text_at(output, "note"), at)
         # A wall clock that is set back makes no approval last longer.
         left = min(VALID_FOR, max(0.0, approval.expires - time()))
@@ -450,7 +457,7 @@ class Approvals:
 
     def _waiting_legs(self) -> Iterator[Leg]:
         for card in self._runner.broker.waiting():
-            for leg in card.requests:
+            for leg in () if card.went_on else card.requests:
                 event = leg.event
                 ours = event.platform == PLATFORM and event.name == ASKED
                 if ours and leg.id == f"{_TICKET}{event.text('id')}":

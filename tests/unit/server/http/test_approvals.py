@@ -242,15 +242,26 @@ async def test_a_cancel_withdraws_the_card_and_no_later_decision_counts() -> Non
 
 
 @pytest.mark.slow
+async def test_a_late_yes_is_for_the_next_such_call_alone() -> None:
+    async with agent() as own:
+        _, asked = await own.create("late", timeout="1s")
+        await own.ask(f"GET {AT}/{asked['id']}?wait=25s")
+        own.answer(Decision(Verdict.ALLOW))
+        assert (await own.ask(f"GET {AT}/{asked['id']}"))[1]["status"] == "expired"
+        assert (await own.create("next"))[1]["status"] == "approved"
+        assert (await own.create("more"))[1]["status"] == "pending"
+
+
+@pytest.mark.slow
 async def test_no_decision_and_no_opinion_are_never_an_approval() -> None:
     async with agent() as own:
         _, asked = await own.create(timeout="1s")
         _, late = await own.ask(f"GET {AT}/{asked['id']}?wait=25s")
         assert late["status"] == late["decision"]["status"] == "expired"
         assert (await own.ask(f"POST {AT}/{asked['id']}/consume", key="c"))[0] == 409
-        (card,) = own.http.runner.broker.ended()
-        assert "denied" in card.why
-        _, asked = await own.create("passed")
+        assert "open as #1" in late["decision"]["note"]
+        own.answer(Decision(Verdict.DENY, reason="too late"))
+        _, asked = await own.create("passed", arguments={})
         own.answer(Decision(Verdict.PASS))
         assert (await own.ask(f"GET {AT}/{asked['id']}"))[1]["status"] == "cancelled"
 
