@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import time
 from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
@@ -20,18 +21,24 @@ from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.hashes import SHA256
 
+from crabhook.model.actor import Role
 from crabhook.team.call_signature import PublicKey
 from crabhook.team.membership import SshKey
 from tests.integration.test_quorum import COUNTED, House
-from tests.integration.test_verbs import DONE
+from tests.integration.test_shared_record import cluster, served, stands_by, url
+from tests.integration.test_verbs import DONE, Machine
 from tests.support.client import Client, sample
 from tests.support.signing_people import authority_point
+from tests.support.team import PASSPHRASE, founded
+from tests.support.web_house import free_ports
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from crabhook.team.membership import Team
+    from tests.support.team import Founded
 
+__all__ = ["cluster", "url"]
 pytestmark = [pytest.mark.process, pytest.mark.thorough, pytest.mark.timeout(240)]
 
 
@@ -39,19 +46,24 @@ def about(command: str, call: str) -> dict[str, Any]:
     return {"tool_input": {"command": command}, "tool_use_id": call, "cwd": "/nowhere/shop"}
 
 
+def strict_hook(team: Founded, address: str, command: str, call: str, *options: str) -> Client:
+    """A hook that prints only what people of the team have signed."""
+    there: Any = team.reader().current()
+    pinned = there.id + authority_point(team.authority.key).hex()
+    return Client(
+        address,
+        sample("PreToolUse-Bash", **about(command, call)),
+        f"--team={team.folder.team}",
+        f"--authority={pinned}",
+        *(options or ("--when-unsigned=deny",)),
+    )
+
+
 class StrictHouse(House):
     """A server whose hooks are strict, with a team of three."""
 
     def strict(self, command: str, call: str, *options: str) -> Client:
-        team: Any = self.team.reader().current()
-        pinned = team.id + authority_point(self.team.authority.key).hex()
-        return Client(
-            self.address,
-            sample("PreToolUse-Bash", **about(command, call)),
-            f"--team={self.team.folder.team}",
-            f"--authority={pinned}",
-            *(options or ("--when-unsigned=deny",)),
-        )
+        return strict_hook(self.team, self.address, command, call, *options)
 
 
 @pytest.fixture
@@ -76,14 +88,18 @@ def test_a_strict_hook_prints_what_a_person_signed_and_fixed_words_for_all_else(
     house: StrictHouse,
 ) -> None:
     asked = house.strict("ls", "t1")
-    assert house.homes["ann"].pending()
+    (card,) = house.homes["ann"].pending()
+    assert card["strict"] is True
     code, words = house.says("ann", "allow", "1")
     assert code == DONE, words
+    assert "only signatures count here" in words
     assert decided(asked)[0] == "allow"
 
     bare = house.strict("ls -a", "t2")
     assert house.homes["bob"].pending()
-    assert house.homes["bob"].run("deny", "2").returncode == DONE
+    denied = house.homes["bob"].run("deny", "2")
+    assert denied.returncode == DONE
+    assert "nobody signs a denial without words" in denied.stdout
     verdict, why = decided(bare)
     assert verdict == "deny"
     assert "operator denied" not in why, "nobody signed the server's own words"
@@ -143,6 +159,42 @@ def test_an_ssh_key_signs_what_a_verb_decides(house: StrictHouse) -> None:
     assert decided(asked)[0] == "allow"
     verified = house.run("log", "verify", "--json")
     assert json.loads(verified.stdout)["signed"] == {"true": 1, "false": 0, "unknown": 0}
+
+
+def test_a_signed_vote_stays_where_the_leader_is_killed_and_another_server_leads(
+    url: str,
+) -> None:
+    ports = free_ports(2)
+    servers = [
+        served(url, "--no-desk", "--alone", "60", "--operators", f"127.0.0.1:{port}", waits=False)
+        for port in ports
+    ]
+    first, second = servers
+    people = [Machine(first.folder / name) for name in ("ann", "bob")]
+    team = founded(first.folder / ".local/state/crabhook/team", time.time())
+    for person in people:
+        person.folder.mkdir()
+        desks = ",".join(f"127.0.0.1:{port}" for port in ports)
+        team.seat(person.folder / ".config/crabhook", person.folder.name, desks, Role.DECIDER)
+    shutil.copytree(team.folder.path, second.folder / ".local/state/crabhook/team")
+    try:
+        first.__enter__()
+        first.listens()
+        second.__enter__()
+        stands_by(second)
+        both = f"{first.address},{second.address}"
+        hook = strict_hook(team, both, "make it", "t1", "--need=2", "--when-unsigned=deny")
+        assert people[0].pending()
+        code, words = people[0].typed("allow", "1", passphrase=PASSPHRASE)
+        assert code == COUNTED, words
+        first.process.kill()
+        second.listens()
+        code, words = people[1].typed("allow", "1", passphrase=PASSPHRASE)
+        assert code == DONE, words
+        assert decided(hook)[0] == "allow"
+    finally:
+        for server in servers:
+            server.__exit__()
 
 
 def proven(envelope: Mapping[str, Any], certificate: bytes) -> Mapping[str, Any]:

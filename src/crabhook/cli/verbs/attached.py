@@ -28,6 +28,7 @@ from crabhook.model.event import Event
 from crabhook.model.jsontext import Value
 from crabhook.model.order import Standing
 from crabhook.model.session import SessionView
+from crabhook.model.statements import is_strict
 from crabhook.model.wording import who
 from crabhook.present.summary import brief, folder_name
 from crabhook.remote.inputs import Inputs
@@ -252,6 +253,7 @@ class Teller:
                 "note": reason.note,
             },
             **_votes(card),
+            **({"strict": True} if is_strict(card) else {}),
             "asked_at": self.at(card.asked_at),
             "wait_until": self.at(card.wait_until),
             **self.claim(card.number),

@@ -31,6 +31,7 @@ from crabhook.desk.acts import ACTS, OFFERED, Act, Field
 from crabhook.model.card import Card, State
 from crabhook.model.errors import CrabhookError
 from crabhook.model.jsontext import Value
+from crabhook.model.statements import WHO_SIGNS, is_strict
 from crabhook.present.document import NOTHING_RISKY
 from crabhook.present.phrases import ago
 from crabhook.present.safe import safe
@@ -131,6 +132,9 @@ def denied(words: Sequence[str], reason: str) -> tuple[tuple[int, ...], str]:
     return numbers, why or reason
 
 
+_BARE = "nobody signs a denial without words, so its hook denies in its own fixed words"
+
+
 def described(card: Card) -> str:
     """Return a card on one line for a person: who wants what, and how much can go wrong."""
     risk = "; ".join(effect.words for effect in card.risk.effects) or NOTHING_RISKY
@@ -204,10 +208,13 @@ def _decided(loop: asyncio.Runner, verb: str, arguments: argparse.Namespace) -> 
     if not fit:
         return _said(results, json=arguments.json)
     many = len(fit) > 1
+    shown = sys.stderr if arguments.json else sys.stdout
     if many or not act.closes:
-        shown = sys.stderr if arguments.json else sys.stdout
         shown.writelines(f"{safe(described(card))}\n" for card in fit)
-        shown.flush()
+    if any(map(is_strict, fit)):
+        bare = act.closes and rest in ("", commands.BARE_DENIAL)
+        shown.write(f"{_BARE if bare else WHO_SIGNS}.\n")
+    shown.flush()
     if not act.closes:  # to pass or to hand back lets a call run where the mode asks nobody
         keys = opening_keys(folder, f"This may let {'them' if many else 'it'} happen")
     elif rest not in ("", commands.BARE_DENIAL):

@@ -11,11 +11,13 @@ import grpc
 import pytest
 
 from crabhook.hook.call import LARGEST_MESSAGE
+from crabhook.hook.statement import ticket_digest
 from crabhook.model.card import Origin, Stance
 from crabhook.model.decision import SILENCE, Decision, Reply, Verdict
 from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value, compact
+from crabhook.model.signing import DecisionSignature, SignedOnly
 from crabhook.platforms import HOOKED as AGENTS
 from crabhook.platforms.claude.write import LARGEST_ECHO
 from crabhook.platforms.installation import Transport
@@ -250,7 +252,8 @@ def test_the_fields_leave_out_nothing_that_the_reply_says() -> None:
             assert not response.hook_specific_output_json
             keys |= {field.name for field, _ in response.ListFields()}
     every = {field.name for field in pb.PermissionResponse.DESCRIPTOR.fields}
-    assert keys == every - {"hook_specific_output_json"}
+    of_strict_hooks = {"signatures", "team_file"}
+    assert keys == every - {"hook_specific_output_json"} - of_strict_hooks
 
 
 @pytest.mark.parametrize("form", [pb.ANSWER_FORM_REPLY, pb.ANSWER_FORM_FIELDS])
@@ -329,3 +332,32 @@ def test_the_sizes_on_the_page_and_in_the_comments_are_those_in_force() -> None:
     for size in (MAX_REQUEST, MAX_REPLY, LARGEST_ECHO):
         assert f"{size >> 20} MiB" in page
         assert f"{size >> 20} MiB" in limits
+
+
+def test_a_strict_hook_gets_the_signatures_and_a_team_file_that_it_does_not_have() -> None:
+    message = envelope()
+    message.strict.need = 2
+    asked = permission.request_of(message, EVENT, 0.0, 60.0)
+    assert asked.strict == SignedOnly(message.payload, ticket_digest(message.secret), 2)
+    message.strict.need = 1 << 31
+    bounded = permission.request_of(message, EVENT, 0.0, 60.0).strict
+    assert bounded is not None
+    assert bounded.need == permission.MOST_NEEDED
+    assert permission.request_of(envelope(), EVENT, 0.0, 60.0).strict is None
+    about = ("r", 3, "o-ann", "p-phone", 5, "allow", 1, 2)
+    made = DecisionSignature(*about, signature=b"s", authenticator_data=b"a", client_data=b"{}")
+    reply = replace(Reply(), signed=(made,))
+    response = permission.response_of(reply, confirm=True, form=pb.ANSWER_FORM_REPLY)
+    (sent,) = response.signatures
+    assert sent == pb.DecisionSignature(
+        kind=pb.SIGNATURE_KIND_PASSKEY,
+        operator_id="o-ann",
+        key_id="p-phone",
+        signed_at_ms=5,
+        verdict="allow",
+        card=1,
+        votes=2,
+        signature=b"s",
+        authenticator_data=b"a",
+        client_data_json=b"{}",
+    )

@@ -7,7 +7,7 @@ from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from crabhook.desk.commands import AskObjections, Decide, Done, Refused, Stale
+from crabhook.desk.commands import AskObjections, Decide, Done, Refused, Stale, Steer
 from crabhook.hook.statement import of_call, of_reply, statement, ticket_digest
 from crabhook.model.actor import Role
 from crabhook.model.ballot import Electorate, Voter
@@ -261,3 +261,75 @@ async def test_the_desk_that_decided_signs_for_the_next_hook_of_the_same_call(
         server.ask({**again, "session_id": "t"}, strict=1)
         (left,) = server.waiting()
         assert left.repeats
+
+
+async def test_one_decision_signs_for_every_hook_of_a_call_and_none_is_left_out(
+    tmp_path: Path,
+) -> None:
+    server = PlayedDesk()
+    before = call(tool_use_id="toolu_1")
+    asking = {**before, "hook_event_name": "PermissionRequest"}
+    del asking["tool_use_id"]
+    first = server.ask(before, strict=1)
+    async with team_port(server.runner, tmp_path, ann=DECIDER) as port, port.desk("ann") as desk:
+        replica = followed(desk)
+        (card,) = replica.waiting()
+        alone = (await desk._signatures.of(Decide(1, card.revision, ALLOW), card)).signed
+        second = server.ask(asking, strict=1)
+        await until(lambda: (seen := replica.card(1)) and len(seen.requests) == 2)
+        both = replica.card(1)
+        assert both is not None
+        early = Decide(1, both.revision, ALLOW, signed=alone)
+        assert "reply is not signed" in await _refused(replica, early)
+        assert await given(replica, Decide(1, both.revision, ALLOW)) == Done()
+        assert signers(server, port, first, before) == ["o-ann"]
+        assert signers(server, port, second, asking) == ["o-ann"]
+
+
+async def test_a_hook_that_joins_voids_what_was_signed_without_it(tmp_path: Path) -> None:
+    server = PlayedDesk(electorate=lambda _: ELECTORATE)
+    before = call(tool_use_id="toolu_1")
+    server.ask(before, strict=2)
+    async with team_port(server.runner, tmp_path, ann=DECIDER) as port, port.desk("ann") as desk:
+        replica = followed(desk)
+        (card,) = replica.waiting()
+        assert await given(replica, Decide(1, card.revision, ALLOW)) == Done()
+        assert server.waiting()[0].ballot.votes  # type: ignore[union-attr]
+        server.ask({**before, "hook_event_name": "PermissionRequest"}, strict=2)
+        assert not server.waiting()[0].ballot.votes  # type: ignore[union-attr]
+        assert any("another hook asks for a signature" in line.text for line in server.feed())
+
+
+async def test_the_signature_of_a_person_who_left_reaches_no_hook(tmp_path: Path) -> None:
+    people = [ELECTORATE]
+    server = PlayedDesk(electorate=lambda _: people[0])
+    name = server.ask(call(), strict=2)
+    async with (
+        team_port(server.runner, tmp_path, ann=DECIDER, bob=DECIDER, cat=DECIDER) as port,
+        port.desk("ann") as of_ann,
+        port.desk("bob") as of_bob,
+        port.desk("cat") as of_cat,
+    ):
+        (card,) = followed(of_ann).waiting()
+        ann, bob, cat = followed(of_ann), followed(of_bob), followed(of_cat)
+        assert await given(ann, Decide(1, card.revision, ALLOW)) == Done()
+        people[0] = Electorate((Voter("o-bob", "bob"), Voter("o-cat", "cat")))
+        server.runner.look_at_electorates()
+        for who in (bob, cat):
+            await until(
+                lambda who=who: (seen := who.card(1)) and seen.revision == server.card(1).revision
+            )  # type: ignore[union-attr]
+            seen = who.card(1)
+            assert seen is not None
+            assert await given(who, Decide(1, seen.revision, ALLOW)) == Done()
+        assert sorted(signers(server, port, name, call())) == ["o-bob", "o-cat"]
+
+
+def test_a_note_to_an_agent_with_strict_hooks_is_given_up_in_words() -> None:
+    server = PlayedDesk()
+    server.ask(call())
+    assert server.seat.outcome(Steer("3f1c0000", "look at the tests")) == Done()
+    server.ask(call(tool_input={"command": "pwd"}), strict=1)
+    assert any("signed replies alone" in line.text for line in server.feed())
+    server.answer(2, Decision(Verdict.DENY, reason="no"))
+    assert all(b"look at the tests" not in reply.stdout for reply in server.replies.values())
