@@ -89,7 +89,7 @@ def why(end: EndReason) -> str:
 def stays_open(times: int, *, went_on: bool) -> tuple[str, ...]:
     """Return what a decision means for a call that nobody decided in time, a sentence each."""
     open_card = "the agent went on: a yes lets the very same call run once, a no denies it"
-    asked = f"nobody decided it in time before: it was asked {times} times"
+    asked = f"it was asked {times} times, and nobody decided it in time before"
     return (*((open_card,) if went_on else ()), *((asked,) if times > 1 else ()))
 
 

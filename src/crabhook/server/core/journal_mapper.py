@@ -225,6 +225,9 @@ class JournalMapper:
         )
         signed = tuple(each for leg in legs if leg in replies for each in replies[leg].reply.signed)
         entry = replace(entry, proof=proof, signed=signed)
+        if card.went_on:  # a ruling about the next such call
+            went_on = iso(wall - (card.ended_at - card.asked.went_on_at))
+            entry = replace(entry, body={**entry.body, "went_on": went_on})
         answered = [leg for leg in card.requests if leg.id in replies]
         for leg in answered:
             if replies[leg.id].confirm:

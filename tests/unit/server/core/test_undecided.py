@@ -1,0 +1,147 @@
+"""A call that nobody decided in time, at servers that are killed between any two facts."""
+
+from __future__ import annotations
+
+import time
+from itertools import chain, combinations
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crabhook.model.actor import Ended, OrderKind
+from crabhook.model.card import State
+from crabhook.store.opening import open_history
+from tests.support.playbook import ALLOW, DENY, asking
+from tests.support.seat import seat
+from tests.unit.broker.test_undecided import gate
+from tests.unit.server.core.test_restart import begun, killed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from crabhook.model.decision import Decision
+    from crabhook.server.core.pending_call import PendingCall
+    from crabhook.server.core.runner import Runner
+
+WAIT = 60.0
+
+
+class Lives:
+    """One server after another over one record, on one clock that a test moves."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.ahead = folder, 0.0
+        self.runner: Runner
+
+    async def begin(self) -> None:
+        self.runner = await begun(self.folder)
+        self.runner.now = lambda: time.monotonic() + self.ahead  # type: ignore[method-assign]
+
+    async def kill(self) -> None:
+        killed(self.runner)
+        await self.begin()
+
+    def ask(self, ticket: str, **how: str) -> PendingCall:
+        wait = self.runner.now() + WAIT
+        return self.runner.enter(gate(ticket, use_id=f"id of {ticket}", wait=wait, **how), None)
+
+    async def hears(self, ticket: str) -> bytes:
+        return (await self.ask(ticket).wait()).stdout
+
+    def pass_time(self, seconds: float = WAIT) -> None:
+        self.ahead += seconds
+        self.runner._wake()
+
+
+KILLS = list(chain.from_iterable(combinations(range(4), many) for many in range(3)))
+
+
+async def story(folder: Path, kills: Iterable[int], ruling: Decision) -> None:
+    """Ask, let time pass, rule, ask again: with a kill after each of these steps."""
+    lives = Lives(folder)
+    await lives.begin()
+    call = lives.ask("a")
+    if 0 in kills:
+        await lives.kill()
+        call = lives.ask("a")  # its hook comes back
+    lives.pass_time()
+    first = (await call.wait()).stdout
+    assert b"Not decided" in first
+    if 1 in kills:
+        await lives.kill()
+    (card,) = lives.runner.broker.waiting()
+    assert card.went_on
+    assert await lives.hears("a") == first
+    seat(lives.runner).answer(1, ruling)
+    if 2 in kills:
+        await lives.kill()
+    assert await lives.hears("a") == first
+    again = await lives.hears("b")
+    assert (b'"allow"' in again) is (ruling is ALLOW)
+    assert (b"not here" in again) is (ruling is DENY)
+    if 3 in kills:
+        await lives.kill()
+    assert await lives.hears("b") == again
+    third = lives.ask("c")
+    assert third.over is (ruling is DENY)
+    killed(lives.runner)
+
+
+@pytest.mark.parametrize("ruling", [ALLOW, DENY], ids=["yes", "no"])
+async def test_a_ruling_counts_alike_wherever_the_servers_were_killed(
+    tmp_path: Path, ruling: Decision
+) -> None:
+    for place, kills in enumerate(KILLS):
+        await story(tmp_path / str(place), kills, ruling)
+
+
+async def test_an_open_card_keeps_its_count_its_time_and_its_place(tmp_path: Path) -> None:
+    lives = Lives(tmp_path)
+    await lives.begin()
+    for ticket in "ab":
+        lives.ask(ticket)
+        lives.pass_time()
+        await lives.kill()
+    (card,) = lives.runner.broker.waiting()
+    assert (card.number, card.asked.times, card.went_on) == (1, 2, True)
+    assert 28_000 < card.wait_until - lives.runner.now() <= 28_800
+    lives.ask("c")
+    await lives.kill()  # while its hook waits again, which does not come back
+    (card,) = lives.runner.broker.waiting()
+    assert (card.asked.times, card.went_on) == (3, False)
+    killed(lives.runner)
+
+
+async def test_a_server_that_is_told_to_end_leaves_an_open_card_to_the_next(tmp_path: Path) -> None:
+    lives = Lives(tmp_path)
+    await lives.begin()
+    lives.ask("a")
+    lives.pass_time()
+    lives.runner.close(stopped=True)
+    await lives.kill()
+    assert [card.went_on for card in lives.runner.broker.waiting()] == [True]
+    killed(lives.runner)
+
+
+async def test_the_record_tells_it_with_clear_words(tmp_path: Path) -> None:
+    lives = Lives(tmp_path)
+    await lives.begin()
+    lives.ask("a")
+    lives.pass_time()
+    seat(lives.runner).answer(1, ALLOW)
+    lives.ask("b", command="make")
+    lives.pass_time()
+    lives.runner.enter(asking("e", "SessionEnd", wait=lives.runner.now() + WAIT), None)
+    card = lives.runner.broker.card(2)
+    assert card is not None
+    assert (card.state, card.end) == (State.WITHDRAWN, Ended.SESSION_OVER)
+    assert [order.kind for order in lives.runner.broker.orders()] == [OrderKind.LET_ONCE]
+    killed(lives.runner)
+    with open_history(tmp_path) as history:
+        entries = [(entry.kind, entry.card, entry.data()) for entry in history.find()]
+    assert [card for kind, card, _ in entries if kind == "undecided"] == [1, 2]
+    (ruled,) = (data for kind, _, data in entries if kind == "decided")
+    assert "went_on" in ruled
+    (ended,) = (data for kind, _, data in entries if kind == "withdrawn")
+    assert ended["why"] == "its agent had gone on, and ended before anybody ruled"
