@@ -102,8 +102,9 @@ class Order:
     @property
     def about(self) -> tuple[str | None, ...]:
         """What an order has in common with the order that it replaces."""
+        ruling = OrderKind.LET_ONCE if self.kind in OF_A_CALL else self.kind  # the later counts
         return (
-            *(self.kind, self.name, self.session, self.project, self.agent, self.machine),
+            *(ruling, self.name, self.session, self.project, self.agent, self.machine),
             self.call,
         )
 
