@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support import requirements
-from tests.support.acp_agents import Copilot, OpenCode, bash, edited, told
+from tests.support.acp_agents import (
+    ADAPTER,
+    Copilot,
+    OpenCode,
+    bash,
+    edited,
+    environment_of,
+    told,
+)
+from tests.support.claude import Claude
 from tests.support.gemini import Gemini
 from tests.support.plain_desk import PlainDesk
 from tests.support.qwen import Qwen
@@ -146,3 +155,30 @@ def test_a_subagents_call_is_asked_about_once_and_its_parents_like_call_again(
     assert editor.result(turn, 120)["result"]["stopReason"] == "end_turn"
     assert made(agent) == ["made"]
     assert not any(re.match(r"#\d+ session/request_permission", line) for line in desk.said)
+
+
+def test_questions_of_claude_code_are_a_form_that_is_filled_in_at_the_desk_or_in_the_editor(
+    tmp_path: Path, desk: PlainDesk, ending: ExitStack
+) -> None:
+    requirements.insist(ADAPTER)
+    question = ToolUse("AskUserQuestion", QUESTIONS)
+    agent = Claude(
+        tmp_path / "claude", Script(((question,), (question,), (Text("So be it."),))), 200
+    )
+    ending.callback(agent.close)
+    editor = ending.enter_context(edited(agent, "claude", environment_of(agent), "--server", desk.address))  # fmt: skip
+    session = editor.open(str(agent.project), elicitation={"form": {}})
+    editor.call("session/set_mode", sessionId=session, modeId="default")
+    turn = editor.prompt(session, "ask me twice")
+    for content in ({}, {"question_0": "Red"}):
+        dialog = editor.next(lambda said: said.get("method") == "elicitation/create", 120)
+        number = int(desk.wait_for(r"^#(\d+) elicitation/create")[1])
+        if content:
+            editor.send(id=dialog["id"], result={"action": "accept", "content": content})
+            desk.wait_for("answered in the editor")
+        else:
+            desk.say(f"{number} accept question_0=Blue")
+    assert editor.result(turn, 120)["result"]["stopReason"] == "end_turn"
+    first, second = [request.tool_results() for request in agent.requests()][-1]
+    assert '"Which colour?"="Blue"' in first
+    assert '"Which colour?"="Red"' in second

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.agent import Installed, write_json
+from tests.support.claude import ENVIRONMENT, Claude
 from tests.support.editor import Editor
 from tests.support.gemini import MODEL, Gemini
 from tests.support.isolation import isolated
@@ -20,6 +21,8 @@ from tests.support.qwen import NODE, Qwen, _text
 from tests.support.requirements import program
 from tests.support.turns import ToolUse
 
+ADAPTER = "claude-acp"
+"""The program that speaks ACP for Claude Code, and starts it."""
 USUAL = {"TERM": "xterm-256color", "LANG": "C.UTF-8"}
 _OPENCODE: Mapping[str, Any] = {
     "$schema": "https://opencode.ai/config.json",
@@ -88,9 +91,21 @@ def _node() -> str:
     return str(NODE) if NODE.exists() else "node"
 
 
+def environment_of(agent: Claude) -> dict[str, str]:
+    """What Claude Code and its adapter run in: the adapter would bring a program of its own."""
+    found = program()
+    assert found is not None
+    own = {"HOME": str(agent.home), "PATH": os.environ["PATH"], "TMPDIR": str(agent.scratch)}
+    return ENVIRONMENT | own | {"CLAUDE_CODE_EXECUTABLE": str(found.resolve())}
+
+
 def command_of(agent: Installed) -> list[str]:
     """The command that starts an agent in its ACP mode."""
     match agent:
+        case Claude():
+            adapter = program(ADAPTER)
+            assert adapter is not None
+            return [_node(), str(adapter.resolve())]
         case Gemini():
             return [_node(), str(program("gemini")), "--acp", "-m", MODEL]
         case Qwen():

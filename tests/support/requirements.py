@@ -33,6 +33,10 @@ KNOWN = {
     "opencode": Agent("opencode-linux-x64", "opencode-*/bin/opencode"),
     "qwen": Agent("@qwen-code/qwen-code", "@qwen-code/qwen-code/cli-entry.js"),
     "copilot": Agent("@github/copilot-linux-x64", "@github/copilot-*/copilot"),
+    "claude-acp": Agent(
+        "@agentclientprotocol/claude-agent-acp",
+        "@agentclientprotocol/claude-agent-acp/dist/index.js",
+    ),
     "claude-older": Agent(
         "claude-code-older",
         "claude-code-older/node_modules/@anthropic-ai/claude-code-*/claude",
