@@ -92,7 +92,7 @@ class House(Machine):
         """See that the record has the change and no secret, and the looks' file no token."""
         lines = self.run("log", "export").stdout.splitlines()
         changes = [line for line in lines if json.loads(line)["kind"] == "team-changed"]
-        assert any("the team's identity provider, as this server looked" in one for one in changes)
+        assert any("identity provider, as this server looked: ann: out" in one for one in changes)
         assert self.run("log", "verify").returncode == DONE
         (look,) = json.loads(self.team.folder.looks.read_text())
         assert (look["token"], bool(look["ended"])) == ("", True)

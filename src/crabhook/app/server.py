@@ -11,7 +11,7 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, replace
 from functools import partial
@@ -440,8 +440,8 @@ class Server:
         def signed() -> str:
             return "" if team is None or team.shared else team.digest
 
-        def taken_away() -> str:
-            return "" if team is None else team.taken_away
+        def taken_away() -> Mapping[str, str]:
+            return {} if team is None else team.taken_away
 
         if (changes := self._policy) is not None:
             with self._faults.reporting(lambda: changes.trouble):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from crabhook.model.errors import CrabhookError
 from crabhook.team.folder import Folder
 from crabhook.team.identity import OidcPolicy
-from crabhook.team.looks import LastLook, keep_looks, looks_in, moment, one_round
+from crabhook.team.looks import LastLook, forget_looks, keep_looks, looks_in, moment, one_round
 from crabhook.team.membership import Team, TeamRefusal
 
 if TYPE_CHECKING:
@@ -65,6 +65,7 @@ class LooksAgain:
         team = self._team()
         if not isinstance(team, Team) or team.oidc is None:
             return
+        forget_looks(self._folder, {member.id for member in team.members})
         looks = looks_in(self._folder)
         due = [
             look

@@ -8,7 +8,7 @@ anything. The looks lie beside the team's file, with the refresh tokens, for the
 import fcntl
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, field, replace
 from datetime import UTC, datetime
@@ -82,9 +82,22 @@ def keep_looks(folder: Folder, pairs: Iterable[tuple[LastLook, LastLook | None]]
         looks = dict(looks_in(folder))
         counting = [now for now, old in pairs if old is None or looks.get(now.member) == old]
         looks |= {look.member: look for look in counting}
-        content = json.dumps([asdict(look) for look in looks.values()], indent=1)
-        with raising_team_error(folder.looks, "written"):
-            write_own(folder.looks, content.encode())
+        _write(folder, looks.values())
+
+
+def forget_looks(folder: Folder, people: Container[str]) -> None:
+    """Forget the looks at all but these people, by id, with their tokens; raises TeamError."""
+    with _alone(folder, "looks.lock"):
+        looks = looks_in(folder)
+        stay = [look for look in looks.values() if look.member in people]
+        if len(stay) < len(looks):
+            _write(folder, stay)
+
+
+def _write(folder: Folder, looks: Iterable[LastLook]) -> None:
+    content = json.dumps([asdict(look) for look in looks], indent=1)
+    with raising_team_error(folder.looks, "written"):
+        write_own(folder.looks, content.encode())
 
 
 @contextmanager
@@ -131,7 +144,7 @@ def _confirmed(team: Team, member: Member, looks: Looks, now: float) -> Member:
         return member
     look = _look_at(member, looks)
     if look is None:
-        why = f"no server here has looked at {identity.issuer} for {member.name}: {_anew(member)}"
+        why = f"no server here has looked at {identity.issuer} for {member.name}.  {_anew(member)}"
         return replace(member, doubt=Doubt(why, out=True))
     if look.ended:
         return _out(member, look)
@@ -147,7 +160,7 @@ def _look_at(member: Member, looks: Looks) -> LastLook | None:
 
 
 def _out(member: Member, look: LastLook) -> Member:
-    why = f"{member.name} is out: {look.ended}. {_anew(member)}"
+    why = f"{member.name} is out: {look.ended}.  {_anew(member)}"
     gone = with_revoked(member, look.ended_at, lambda owned: not owned.revoked)
     return replace(gone, doubt=Doubt(why, out=True))
 
@@ -165,6 +178,26 @@ def _doubt(team: Team, member: Member, look: LastLook, now: float) -> Doubt | No
     )
 
 
+def taken_away(signed: Team, present: Team) -> Mapping[str, str]:
+    """Return what the looks take away, in words by people's names."""
+    if signed is present:
+        return {}
+    words = {
+        after.name: _loss(
+            before, after, set(signed.groups_of(after.id)) - {*present.groups_of(after.id)}
+        )
+        for before, after in zip(signed.members, present.members, strict=True)
+    }
+    return {name: loss for name, loss in words.items() if loss}
+
+
+def _loss(before: Member, after: Member, groups: Iterable[str]) -> str:
+    if after.doubt:
+        return "out" if after.doubt.out else "looks and closes"
+    role = f"{after.role}, not {before.role}" if after.role is not before.role else ""
+    return ", ".join(filter(None, (role, *(f"not in {group}" for group in sorted(groups)))))
+
+
 def _is_in(person: str, group: str, team: Team, looks: Looks) -> bool:
     """Whether a person is in a group still: a group that the provider fills takes its word."""
     filled = team.oidc is not None and group in {name for _, name in team.oidc.groups}
@@ -176,7 +209,7 @@ def _is_in(person: str, group: str, team: Team, looks: Looks) -> bool:
 
 
 def _anew(member: Member) -> str:
-    return f"an admin lets them in by `crabhook team invite {member.name} --oidc`"
+    return f"An admin can let them in: `crabhook team invite {member.name} --oidc`"
 
 
 def moment(seconds: float) -> str:

@@ -222,8 +222,11 @@ class Provider:
                 leeway=SKEW,
                 options=options,
             )
-        except jwt.PyJWTError as error:
-            raise ProviderError(f"the ID token of {issuer} does not count: {error}") from None
+        except ProviderError:
+            raise
+        except Exception as error:  # noqa: BLE001 - what a stranger's bytes bring about
+            why = safe(str(error)[:200]) or type(error).__name__
+            raise ProviderError(f"the ID token of {issuer} does not count: {why}") from None
         wrong = [
             name
             for name, fits in (

@@ -26,7 +26,7 @@ from crabhook.team import certificates, membership
 from crabhook.team.edit_team import doubts, news, refusals
 from crabhook.team.folder import Folder, TeamError, private, raising_team_error
 from crabhook.team.identity import Identity, OidcPolicy
-from crabhook.team.looks import Looks, confirmed, looks_in
+from crabhook.team.looks import Looks, confirmed, looks_in, taken_away
 
 FORMAT, BY_PROVIDER = 1, 2
 """The formats of the file. A crabhook that asks no identity provider shall not read the second."""
@@ -325,17 +325,12 @@ class TeamReader:
         return self._unnoted or self._unread
 
     @property
-    def taken_away(self) -> str:
-        """What the looks take away, as JSON; empty for nothing."""
-        outcome, signed = self.current(), self._signed
-        if outcome is signed or not isinstance(outcome, membership.Team):
-            return ""
-        assert isinstance(signed, membership.Team)  # noqa: S101 - else the outcome would be none
-        pairs = zip(signed.members, outcome.members, strict=True)
-        changed = [asdict(after) for before, after in pairs if before != after]
-        kept = [(each["id"], each["role"], each["doubt"]) for each in changed]
-        groups = outcome.groups if outcome.groups != signed.groups else ()
-        return json.dumps([kept, [asdict(group) for group in groups]]) if kept or groups else ""
+    def taken_away(self) -> Mapping[str, str]:
+        """What the looks take away, in words by people's names."""
+        present, signed = self.current(), self._signed
+        if isinstance(present, membership.Team) and isinstance(signed, membership.Team):
+            return taken_away(signed, present)
+        return {}
 
     @property
     def digest(self) -> str:

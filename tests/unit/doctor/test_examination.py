@@ -86,8 +86,8 @@ def test_each_thing_is_found_once_where_there_is_one_of_it(home: Home) -> None:
     ids = Counter(one.id for one in all_of(home))
     assert set(ids.values()) == {1}
     assert (
-        len(ids) >= len(OF_AN_AGENT) + len(OF_THE_MACHINE) - 6
-    )  # no token, socket, project, door, server of its own, team file
+        len(ids) >= len(OF_AN_AGENT) + len(OF_THE_MACHINE) - 7
+    )  # no token, socket, project, door, server of its own, team file, provider
 
 
 @pytest.mark.process

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -211,11 +210,23 @@ def test_a_strict_hook_reads_that_file_too(house: House) -> None:
 def test_what_is_taken_away_is_a_text_for_the_record_without_a_secret(house: House) -> None:
     house.look()
     reader = house.reader()
-    assert reader.taken_away == ""
-    house.look(ended="gone", ended_at=1)
-    taken = reader.taken_away
-    assert "ann is out" in json.loads(taken)[0][0][2]["why"]
-    assert "secret" not in taken
+    assert reader.taken_away == {}
+    for changes, words in (
+        ({"role": Role.DECIDER, "groups": ()}, "decider, not admin, not in @leads"),
+        ({"at": 1}, "looks and closes"),
+        ({"ended": "gone", "ended_at": 1}, "out"),
+    ):
+        house.look(**changes)
+        assert reader.taken_away == {"ann": words}
+
+
+async def test_the_token_of_who_was_revoked_is_forgotten(house: House) -> None:
+    house.look()
+    reader = house.reader()
+    house.team.change(lambda team: edit_team.without_operator(team, "ann", None, 1))
+    await LooksAgain(house.team.folder, reader.current).round()
+    assert looks_in(house.team.folder) == {}
+    assert "secret" not in house.team.folder.looks.read_text()
 
 
 def test_an_account_has_one_person_and_a_person_one_account(house: House) -> None:

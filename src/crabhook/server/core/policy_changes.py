@@ -146,14 +146,14 @@ class PolicyChanges:
     async def keep(
         self,
         team_digest: Callable[[], str],
-        taken_away: Callable[[], str],
+        taken_away: Callable[[], Mapping[str, str]],
         warn: Callable[[str], object],
     ) -> None:
         """Take attestations and changes of the team, about once a second, until cancelled.
 
         `team_digest` returns the SHA-256 of the team's file; empty for none that can be used.
-        `taken_away` returns what its identity provider takes away, as text. `warn` hears of open
-        changes that come.
+        `taken_away` returns what its identity provider takes away, by people's names. `warn` hears
+        of open changes that come.
         """
         before = self.trouble
         while True:
@@ -165,12 +165,15 @@ class PolicyChanges:
                 self.take_attestations()
                 if digest := team_digest():
                     self.look_at(RecordKind.TEAM_CHANGED, TEAM, digest, _SIGNER.words, _SIGNER)
-                digest = digest_of_text(text) if (text := taken_away()) else ""
-                self.look_at(
-                    RecordKind.TEAM_CHANGED, TAKEN_AWAY, digest, _PROVIDER.words, _PROVIDER
-                )
+                self._look_at_taken(taken_away())
             except CrabhookError as error:
                 _LOG.warning("what was attested is not recorded: %s", error)
+
+    def _look_at_taken(self, taken: Mapping[str, str]) -> None:
+        people = "; ".join(f"{name}: {what}" for name, what in taken.items())
+        words = f"{_PROVIDER.words}: {people or 'nothing more'}"
+        digest = digest_of_text(people) if people else ""
+        self.look_at(RecordKind.TEAM_CHANGED, TAKEN_AWAY, digest, words, _PROVIDER)
 
     def take_attestations(self) -> None:
         """Record the open changes that a person has attested since.  Raises StoreError."""
