@@ -99,7 +99,8 @@ class Double:
         return web.json_response(made | {"interval": 0, "expires_in": 60} | self.device)
 
     async def token(self, request: web.Request) -> web.StreamResponse:
-        self.asked.append(("token", dict(await request.post())))
+        form = dict(await request.post())
+        self.asked.append(("token", {**form, **dict(request.headers)}))
         answer = self.answers.pop(0) if self.answers else self.tokens()
         if isinstance(answer, web.StreamResponse):
             return answer

@@ -35,6 +35,7 @@ class Folder:
         self.web_invitation = path / "web-invitation"  # for a passkey, by `team invite --web`
         self.web_offer = path / "web-offer"  # the passkey that came by it, by the server
         self.looks = path / "looks"  # what the identity provider said last, and refresh tokens
+        self.client_secret = path / "client-secret"  # of our client there, if it has one
 
     @property
     def shared(self) -> Mapping[str, Path]:

@@ -76,10 +76,15 @@ class LooksAgain:
         ]
         if not due:
             return
-        from crabhook.team.provider import Provider, ProviderError, need_reader  # few have one
+        from crabhook.team.provider import (  # few have one
+            Provider,
+            ProviderError,
+            client_secret_in,
+            need_reader,
+        )
 
         need_reader()
-        provider = Provider(team.oidc, time)
+        provider = Provider(team.oidc, time, client_secret_in(self._folder))
         try:
             await provider.reach()
         except ProviderError as error:

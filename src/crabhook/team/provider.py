@@ -6,11 +6,12 @@ provider sends is bounded, and read strictly: nothing in it is taken for what th
 """
 
 import asyncio
+from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
 from secrets import token_urlsafe
 from typing import Any
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import quote_plus, urlencode, urlsplit
 
 from aiohttp import ClientError, ClientSession, ClientTimeout, DummyCookieJar
 from yarl import URL
@@ -20,6 +21,7 @@ from crabhook.model.errors import CrabhookError, PayloadError
 from crabhook.model.jsontext import Value, parse_object, text_at
 from crabhook.present.safe import safe
 from crabhook.proxies import proxy_for
+from crabhook.team.folder import Folder, private
 from crabhook.team.identity import (
     LONGEST,
     Entitled,
@@ -82,6 +84,13 @@ class Confirmed:
     nonce: str
 
 
+def client_secret_in(folder: Folder) -> str:
+    """Return the secret of our client, "" for a public client; raises TeamError."""
+    if not folder.client_secret.exists():
+        return ""
+    return private(folder.client_secret).decode("utf-8", "replace").strip()
+
+
 def need_reader() -> None:
     """Raise ModuleNotFoundError where the package is missing that reads tokens."""
     import jwt  # noqa: F401 - the extra `oidc` brings it
@@ -90,9 +99,11 @@ def need_reader() -> None:
 class Provider:
     """The provider that a policy names; what it publishes is read once."""
 
-    def __init__(self, policy: OidcPolicy, clock: Callable[[], float]) -> None:
-        """`clock` returns the seconds since 1970."""
-        self._policy, self._clock = policy, clock
+    def __init__(
+        self, policy: OidcPolicy, clock: Callable[[], float], client_secret: str = ""
+    ) -> None:
+        """`clock` returns the seconds since 1970; a public client has no secret."""
+        self._policy, self._clock, self._client_secret = policy, clock, client_secret
         self._plain = policy.issuer.startswith("http:")
         self._published: Mapping[str, Value] | None = None
         self._keys: Sequence[Mapping[str, Any]] = ()
@@ -273,7 +284,7 @@ class Provider:
         if not text_at(published, "userinfo_endpoint") or not access.isascii():
             return {}
         where = await self._endpoint("userinfo_endpoint")
-        status, answer = await self._ask("GET", where, bearer=access)
+        status, answer = await self._ask("GET", where, authorization=f"Bearer {access}")
         if status != HTTPStatus.OK or text_at(answer, "sub") != subject:
             raise ProviderError(self._refused("it tells nothing of the person", status, answer))
         return answer
@@ -281,7 +292,11 @@ class Provider:
     async def _post(
         self, endpoint: str, form: Mapping[str, str]
     ) -> tuple[int, Mapping[str, Value]]:
-        return await self._ask("POST", await self._endpoint(endpoint), form=form)
+        where, authorization = await self._endpoint(endpoint), ""
+        if self._client_secret:
+            pair = map(quote_plus, (self._policy.client, self._client_secret))
+            authorization = f"Basic {b64encode(':'.join(pair).encode()).decode()}"
+        return await self._ask("POST", where, form=form, authorization=authorization)
 
     async def _endpoint(self, name: str) -> str:
         """Return an address that the provider publishes; raises ProviderError."""
@@ -308,13 +323,18 @@ class Provider:
         return self._published
 
     async def _ask(
-        self, method: str, where: str, *, form: Mapping[str, str] | None = None, bearer: str = ""
+        self,
+        method: str,
+        where: str,
+        *,
+        form: Mapping[str, str] | None = None,
+        authorization: str = "",
     ) -> tuple[int, Mapping[str, Value]]:
         """Return the status and the object of an answer; raises ProviderError."""
         host = urlsplit(where).netloc
         headers = {"Accept": "application/json", "Accept-Encoding": "identity"}
-        if bearer:
-            headers["Authorization"] = f"Bearer {bearer}"
+        if authorization:
+            headers["Authorization"] = authorization
         if form is not None:
             headers["Content-Type"] = "application/x-www-form-urlencoded"
         options: Any = {"allow_redirects": False, "proxy": proxy_for(where), "headers": headers}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 import socket
 import ssl
@@ -10,6 +11,7 @@ import time
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import replace
 from functools import wraps
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,7 +20,9 @@ from aiohttp import web
 from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
+from crabhook.safe_open import write_own
 from crabhook.team import provider as module
+from crabhook.team.folder import Folder, TeamError
 from crabhook.team.identity import Identity, fault_of_issuer
 from crabhook.team.looks import SKEW
 from crabhook.team.provider import (
@@ -26,6 +30,7 @@ from crabhook.team.provider import (
     NotSignedInError,
     Provider,
     ProviderError,
+    client_secret_in,
 )
 from tests.support.identity_provider import policy_of
 from tests.support.lying_provider import (
@@ -247,24 +252,32 @@ async def test_what_a_provider_publishes_wrongly_is_not_asked(what: str) -> None
         assert not double.asked
 
 
-ANSWERS: Mapping[str, Callable[[], Any]] = {
-    "elsewhere": lambda: web.Response(status=302, headers={"Location": "http://127.0.0.1:1/"}),
-    "too much": lambda: web.Response(text=json.dumps({"a": "b" * module.LARGEST})),
-    "no JSON": lambda: web.Response(text="<html>"),
-    "a list": lambda: web.Response(text="[]"),
-    "depth": lambda: web.Response(text="{" + '"a":{' * 40 + "}" * 41),
-    "trouble": lambda: web.json_response({"error": "server_error"}, status=500),
-    "a wrong client": lambda: {"error": "invalid_client"},
-    "no refresh": lambda: {"error": "unsupported_grant_type"},
+def padded(double: Double, text: str) -> web.Response:
+    """The true tokens, with another member that is as JSON says."""
+    return web.Response(text=json.dumps(double.tokens())[:-1] + f', "more": {text}}}')
+
+
+ANSWERS: Mapping[str, Callable[[Double], Any]] = {
+    "elsewhere": lambda _: web.Response(status=307, headers={"Location": "/token"}),
+    "too much": lambda it: padded(it, f'"{"a" * module.LARGEST}"'),
+    "depth": lambda it: padded(it, '{"a":' * 40 + "1" + "}" * 40),
+    "not a number": lambda it: padded(it, "NaN"),
+    "no JSON": lambda _: web.Response(text="<html>"),
+    "a list": lambda _: web.Response(text="[]"),
+    "trouble": lambda _: web.json_response({"error": "server_error"}, status=500),
+    "a wrong client": lambda _: {"error": "invalid_client"},
+    "no refresh": lambda _: {"error": "unsupported_grant_type"},
 }
 
 
 @every_row("what", sorted(ANSWERS))
 @in_a_loop
 async def test_an_answer_that_says_nothing_of_the_person_ends_nobody(what: str) -> None:
-    async with provider(answers=[ANSWERS[what]()]) as (double, asked):
+    async with provider() as (double, asked):
+        double.answers.append(ANSWERS[what](double))
         with pytest.raises(ProviderError):
             await looked(double, asked)
+        await looked(double, asked)
 
 
 async def test_a_provider_that_does_not_answer_is_waited_for_so_long(
@@ -327,6 +340,24 @@ async def test_groups_that_are_told_beside_the_token_count_for_that_person_alone
         double.changes["_claim_names"] = {"groups": "src1"}
         with pytest.raises(ProviderError, match="more groups"):
             await looked(double, asked)
+
+
+async def test_a_client_with_a_secret_shows_it_and_a_public_client_shows_none(
+    tmp_path: Path,
+) -> None:
+    folder = Folder(tmp_path)
+    assert client_secret_in(folder) == ""
+    write_own(folder.client_secret, b"a:b c\n")
+    async with provider() as (double, asked):
+        await looked(double, asked)
+        assert "Authorization" not in double.asked[-1][1]
+        secret = client_secret_in(folder)
+        await looked(double, Provider(policy_of(double.issuer), time.time, secret))
+        (shown,) = (form["Authorization"] for _, form in double.asked if "Authorization" in form)
+        assert base64.b64decode(shown.removeprefix("Basic ")) == b"crabhook:a%3Ab+c"
+    folder.client_secret.chmod(0o644)
+    with pytest.raises(TeamError, match="chmod 600"):
+        client_secret_in(folder)
 
 
 async def test_a_claim_may_lie_deeper() -> None:

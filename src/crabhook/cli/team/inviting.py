@@ -163,7 +163,7 @@ def invite_operator(arguments: argparse.Namespace) -> None:
     member = invited_person(arguments, team)
     place = _place(arguments)
     server = arguments.server or reached_at(place.host, DESKS)
-    signing_in = _signing_in(team, member) if arguments.oidc else None
+    signing_in = _signing_in(folder, team, member) if arguments.oidc else None
     authority = with_passphrase(yours(team.name), partial(authority_of, folder))
 
     def grant(who: Joining) -> Joined:
@@ -190,10 +190,10 @@ def invite_operator(arguments: argparse.Namespace) -> None:
     say(f"{joined.name} has joined as {joined.role}{member.scope.limits}.")
 
 
-def _signing_in(team: Team, member: Member) -> "SigningIn":
+def _signing_in(folder: Folder, team: Team, member: Member) -> "SigningIn":
     from crabhook.cli.team.signing_in import SigningIn  # few teams ask a provider
 
-    return SigningIn(team, member)
+    return SigningIn(folder, team, member)
 
 
 def invited_person(arguments: argparse.Namespace, team: Team) -> Member:

@@ -15,7 +15,7 @@ from crabhook.team.folder import Folder
 from crabhook.team.invitation import Joining
 from crabhook.team.looks import LastLook, keep_looks, looks_in
 from crabhook.team.membership import Device, Member, Team
-from crabhook.team.provider import Confirmed, DeviceCode, Provider, need_reader
+from crabhook.team.provider import Confirmed, DeviceCode, Provider, client_secret_in, need_reader
 from crabhook.ui.console import say
 
 Compare = Callable[[str, Joining], Awaitable[bool]]
@@ -24,7 +24,7 @@ Compare = Callable[[str, Joining], Awaitable[bool]]
 class SigningIn:
     """The sign-in of an invited person: begun, waited for, and then kept beside the team."""
 
-    def __init__(self, team: Team, member: Member) -> None:
+    def __init__(self, folder: Folder, team: Team, member: Member) -> None:
         """Raises ChangeError where the team asks no provider."""
         if team.oidc is None:
             raise edit_team.ChangeError(
@@ -34,7 +34,7 @@ class SigningIn:
         need_reader()
         self._policy, self._invited = team.oidc, member
         self._is_new = all(member.id != other.id for other in team.members)
-        self._provider = Provider(team.oidc, time.time)
+        self._provider = Provider(team.oidc, time.time, client_secret_in(folder))
         self._code: DeviceCode | None = None
         self._confirmed: Confirmed | None = None
 
