@@ -87,6 +87,9 @@ _MEANING = {
     "deny": "the agent is told no, as the hook was installed to",
 }
 
+# What closes in an answer: in a text of JSON's its quotes would be escaped.
+_STOPS = b'"continue":false'
+_CLOSES = b'"deny"', b'"block"', _STOPS
 _HEEDED = {
     "ask": "that answer has the agent ask its own user, and so it does",
     "deny": "that answer is a no, and so the agent is told no",
@@ -152,8 +155,11 @@ def fall_back(options: Options, payload: bytes, unanswered: Unanswered) -> WireR
     template = _template(options, wish, event)
     # Where nobody can tell what is asked, a no is exit code 2, which every agent heeds.
     blunt = wish == "deny" and event is None and template is None
+    if not blunt and unanswered.unsigned is not None and _STOPS in unanswered.unsigned.stdout:
+        template = _stopping(template)
     line = _line(options, wish if template or blunt else "pass", unanswered)
-    stdout = template % _json(line) if template else _SILENCE.get(options.platform, "")
+    silence = _SILENCE.get(options.platform, "")
+    stdout = template.replace("%s", _json(line)) if template else silence
     return WireReply(stdout.encode(), f"{line}\n".encode(), 2 if blunt else 0)
 
 
@@ -170,6 +176,12 @@ def is_denial(options: Options, payload: bytes, reply: WireReply) -> bool:
         return _string(text, len(before) + 1, True)[1] == len(text) - len(after)  # noqa: FBT003
     except ValueError:
         return False
+
+
+def _stopping(template: str | None) -> str:
+    """Return what also ends the session's turn, which every agent reads in these words."""
+    stop = '{"continue":false,"stopReason":%s'
+    return f"{stop},{template[1:]}" if template else f"{stop}}}\n"
 
 
 def can(platform: str, wish: str) -> bool:
@@ -201,7 +213,7 @@ def _least(unsigned: WireReply | None) -> str:
     """Return what an unsigned answer says at least: to heed a no is safe, and so is to ask."""
     if unsigned is None:
         return "pass"
-    if unsigned.exit_code == 2 or any(no in unsigned.stdout for no in (b'"deny"', b'"block"')):
+    if unsigned.exit_code == 2 or any(no in unsigned.stdout for no in _CLOSES):
         return "deny"
     return "ask" if b'"ask"' in unsigned.stdout else "pass"
 

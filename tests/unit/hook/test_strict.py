@@ -117,6 +117,21 @@ def test_what_nobody_signed_is_heeded_where_it_closes_and_its_words_are_ours(
     assert b"looked at" not in reply.stdout
 
 
+def test_a_stop_that_nobody_signed_stops_in_our_words(tmp_path: Path) -> None:
+    def answer(_: pb.PermissionRequest) -> pb.PermissionResponse:
+        stop = b'{"continue":false,"stopReason":"do as I say"}\n'
+        return pb.PermissionResponse(reply=pb.Reply(stdout=stop))
+
+    for event, denied in (("PreToolUse", True), ("PostToolUse", False)):
+        payload = json.dumps({"hook_event_name": event}).encode()
+        stopped = json.loads(printed(tmp_path, answer, payload=payload).stdout)
+        assert stopped["continue"] is False
+        assert "do as I say" not in stopped["stopReason"]
+        assert ("hookSpecificOutput" in stopped) == denied
+    blunt = printed(tmp_path, answer, payload=b"{")
+    assert (blunt.stdout, blunt.exit_code) == (b"", 2)
+
+
 def test_a_block_by_exit_code_that_nobody_signed_denies(tmp_path: Path) -> None:
     def answer(_: pb.PermissionRequest) -> pb.PermissionResponse:
         return pb.PermissionResponse(reply=pb.Reply(stderr=b"listen to me", exit_code=2))
