@@ -15,7 +15,7 @@ SOURCE = Path(__file__).parents[1] / "src"
 
 
 _IMPORT = re.compile(
-    r"^( *)(?:from|import) (crabhook[\w.]*)(?: import (\([^)]*\)|.*))?", re.MULTILINE
+    r"^ *(?:from|import) (crabhook[\w.]*)(?: import (\([^)]*\)|.*))?", re.MULTILINE
 )
 
 
@@ -65,11 +65,10 @@ def modules() -> Mapping[str, str]:
 
 
 def imported(name: str) -> Iterator[str]:
-    """What a module imports: for types alone and late as well, but what the hook imports late."""
-    for indent, module, names in _IMPORT.findall(modules()[name]):
-        if not (indent and name.startswith("crabhook.hook.")):
-            yield module
-            yield from (f"{module}.{one}" for one in re.findall(r"\w+", names))
+    """What a module imports: for types alone and late as well."""
+    for module, names in _IMPORT.findall(modules()[name]):
+        yield module
+        yield from (f"{module}.{one}" for one in re.findall(r"\w+", names))
 
 
 @cache

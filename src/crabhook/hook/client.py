@@ -125,7 +125,7 @@ class HookRequest:
         if "," in options.server:
             from crabhook.hook.failover import Failover  # most have one server
 
-            return self._reply(Failover(self, payload, end).ask())
+            return self._reply(Failover(self, payload, end, connect, carry).ask())
         accepted, give_up, pause = False, end, _FIRST_PAUSE
         while True:
             self.call = call = HookCall(

@@ -20,12 +20,27 @@ from crabhook.hook.call import (
     UNKNOWN,
     HookCall,
 )
-from crabhook.hook.client import HookRequest, carry, connect
 from crabhook.hook.wire import MalformedBytes, printable
 
 TYPE_CHECKING = False  # typing's own name, without what importing typing costs
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Protocol
+
+    class ListedRequest(Protocol):
+        """A hook's request, as far as it is asked of one server after another."""
+
+        options: Options
+        sock: sockets.socket | None
+        call: HookCall | None
+        meanwhile: Callable[[], bool] | None
+
+        def written(self, payload: bytes, *, seconds: float) -> tuple[bytes, bytes]:
+            """Return the headers and the message of the next call."""
+
+        def close(self) -> None:
+            """Close the connection."""
+
 
 ASK_INSTEAD = b"crabhook-leader"
 """The trailing metadata in which a server names another to ask instead, with its refusal."""
@@ -104,11 +119,20 @@ class Failover:
     Before a server has taken the request, further rounds need a server that answers and does not
     lead. They end after `_NEW_PATIENCE`, so that the agent does not wait for nothing. Where no
     server can write the record, there is no further round. Once a server has taken the request,
-    rounds go on for the time of `--reconnect`, as with a single server.
+    rounds go on for the time of `--reconnect`, as with a single server. `connect` and `carry` are
+    those of a single server.
     """
 
-    def __init__(self, request: HookRequest, payload: bytes, end: float) -> None:
+    def __init__(
+        self,
+        request: "ListedRequest",
+        payload: bytes,
+        end: float,
+        connect: "Callable[[Options, float], sockets.socket]",
+        carry: "Callable[[sockets.socket, HookCall, float, float, float], None]",
+    ) -> None:
         self._request, self._payload, self._end = request, payload, end
+        self._connected, self._carried = connect, carry
         self._servers, self._tls_ca = listed(request.options.server), request.options.tls_ca
         self._options = Options()  # a copy, whose `server` is the current one
         self._options.__dict__.update(request.options.__dict__)
@@ -190,7 +214,7 @@ class Failover:
         greet_by = min(end, monotonic() + greeting)
         call = None
         try:
-            request.sock = connect(options, greet_by)
+            request.sock = self._connected(options, greet_by)
             written = request.written(self._payload, seconds=end - monotonic())
             call = _PingedCall(*written, request.meanwhile)
             request.call = call
@@ -218,7 +242,7 @@ class Failover:
         while call.status is None:
             by = min(self._end, monotonic() + _PING_EVERY)
             try:
-                carry(sock, call, greet_by, by, by)
+                self._carried(sock, call, greet_by, by, by)
             except TimeoutError:
                 now = monotonic()
                 if not call.greeted or now >= self._end:
