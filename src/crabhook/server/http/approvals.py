@@ -6,7 +6,6 @@ deadline or a cancel. What was consumed is a row of the record before the agent 
 """
 
 import asyncio
-import json
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -15,7 +14,7 @@ from hashlib import sha256
 from http import HTTPStatus
 from secrets import token_hex
 from time import time
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from crabhook.broker.messages import Refusal
 from crabhook.datatypes import frozen
@@ -39,6 +38,7 @@ VALID_FOR = 600.0  # seconds from the decision; shorter than a record keeps an a
 ENDED_KEPT = 4096  # approvals that have ended, the oldest forgotten first
 ENDED_SIZE = 64 << 20  # bytes of their requests
 
+_RANDOM = 4  # the version of a UUID that is drawn by chance
 _TICKET = "aap:"  # begins the ids of our requests at the broker, and of our rows
 _CONSUMED = "/consumed"  # ends the id of the row of what was consumed
 _ENDS: Mapping[Refusal, str] = {Refusal.UNDECIDED: EXPIRED}
@@ -165,6 +165,30 @@ class Approval:
             outcome: dict[str, Value] = {"outcome": {**self.outcome}} if self.outcome else {}
             content["consumption"] = {"consumed_at": stamp(self.consumed.at), **outcome}
         return content
+
+
+_ABOUT = ("id", "key", "created_at", "deadline_at")
+
+
+def _read_back(request_id: str, fields: Mapping[str, Value], machine: str) -> Approval | None:
+    """Return the approval of a stored request; None for what the door has not stored.
+
+    Any hook can choose an id like ours, and say anything under it.
+    """
+    about = {name: text_at(fields, name) for name in _ABOUT}
+    if request_id != f"{_TICKET}{about['id']}":
+        return None
+    try:
+        request = submissions.read(
+            compact(submissions.request_in(fields)).encode("ascii"), submissions.REQUEST
+        )
+        if UUID(about["id"]).version != _RANDOM or _seconds(about["created_at"]) >= _seconds(
+            about["deadline_at"]
+        ):
+            return None
+    except (CrabhookError, ValueError, KeyError):
+        return None
+    return Approval(machine, request, about, "")
 
 
 def digest(text: str) -> str:
@@ -420,9 +444,7 @@ class Approvals:
         """Write that an approval was taken; raises ApprovalError where that is not on record."""
         event = self._of(approval, submissions.event_asked(approval.request, approval.about))
         row = f"{_TICKET}{approval.id}{_CONSUMED}"
-        kept = KeptReply(
-            row, consumed.key, compact({"at": consumed.at}).encode(), "", 0, consumed.at
-        )
+        kept = KeptReply(row, consumed.key, b"", "", 0, consumed.at)
         entry = entries.consumed(event, consumed.at, approval=approval.id, row=row)
         try:
             recorded = await self._runner.keep(Change((entry,), answers=(kept,))).wait()
@@ -442,7 +464,9 @@ class Approvals:
         if recorder is None or runner.elsewhere or runner.handed_over:
             return
         for leg in self._waiting_legs():
-            approval = self._read_back(leg.event.fields, leg.event.machine)
+            approval = _read_back(leg.id, leg.event.fields, leg.event.machine)
+            if approval is None:
+                continue
             approval.ticket = runner.broker.secret_of(leg.id)
             self._list(approval)
             back = self._asked(approval, leg.event, leg.origin)
@@ -458,27 +482,22 @@ class Approvals:
     def _waiting_legs(self) -> Iterator[Leg]:
         for card in self._runner.broker.waiting():
             for leg in () if card.went_on else card.requests:
-                event = leg.event
-                ours = event.platform == PLATFORM and event.name == ASKED
-                if ours and leg.id == f"{_TICKET}{event.text('id')}":
+                if leg.event.platform == PLATFORM and leg.event.name == ASKED:
                     yield leg
-
-    def _read_back(self, fields: Mapping[str, Value], machine: str) -> Approval:
-        names = ("id", "key", "created_at", "deadline_at")
-        about = {name: fields[name] for name in names}
-        return Approval(machine, submissions.request_in(fields), about, "")
 
     def _take_up_decided(self, row: KeptReply, taken: KeptReply | None) -> None:
         reply = Reply.verbatim(row.stdout, row.stderr, row.exit_code)
         output = reply.output or {}
-        approval = self._read_back(object_at(output, "request"), text_at(output, "machine"))
+        fields, machine = object_at(output, "request"), text_at(output, "machine")
+        approval = _read_back(row.request_id, fields, machine)
+        if approval is None:
+            return
         approval.ticket = row.secret
         self._list(approval)
         self._decide(approval, reply, row.decided)
         self._forget_old(approval)
         if taken is not None:
-            at = json.loads(taken.stdout)["at"]
-            approval.consumed = Consumed(taken.secret, max(at, approval.decided))
+            approval.consumed = Consumed(taken.secret, max(taken.decided, approval.decided))
             self._runner.confirm(row.request_id, row.secret)
         elif row.owed:
             left = approval.counts_until - self._runner.now()

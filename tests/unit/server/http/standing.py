@@ -80,13 +80,16 @@ class Client:
 
 @asynccontextmanager
 async def standing(
-    metrics: Page | None = None, wait: float = 60.0, **parts: Any
+    metrics: Page | None = None,
+    wait: float = 60.0,
+    runner: Runner | None = None,
+    **parts: Any,
 ) -> AsyncIterator[Standing]:
     """Open an HTTP door on a port of the system's choice; whatever waits is let go at the end.
 
-    `parts` are of the runner behind it, as `bare_runner` takes them.
+    `parts` are of the runner behind it, as `bare_runner` takes them, where that is not given.
     """
-    runner = bare_runner(**parts)
+    runner = runner or bare_runner(**parts)
     intake = AnonymousIntake(runner, wait=wait, named=NAMED)
     clients: list[Client] = []
     try:

@@ -13,14 +13,17 @@ import pytest
 from crabhook.broker.pending import Limits
 from crabhook.model.actor import Operator, ShownBy
 from crabhook.model.ballot import Electorate, Terms, Voter
-from crabhook.model.card import State
+from crabhook.model.card import Request, State
 from crabhook.model.decision import Decision, Verdict
+from crabhook.platforms import PLATFORMS
+from crabhook.platforms.aap.events import ASKED
 from crabhook.policy.rule import Rule, RuleVerdict, Ruling
 from crabhook.server.core.local_desk import LocalDesk
 from crabhook.server.http import approvals
 from crabhook.store.interface import FullError
 from crabhook.store.opening import open_writer
 from crabhook.store.recorder import Recorder
+from tests.support.runners import bare_runner
 from tests.support.seat import Seat, decide
 from tests.unit.server.http.standing import Client, Standing, standing, until
 
@@ -347,6 +350,51 @@ async def test_no_yes_is_consumed_that_is_not_on_record(tmp_path: Path) -> None:
         status, refused = await own.ask(f"POST {at}/consume", key="another")
         assert (status, refused["error"]["code"]) == (409, "already_consumed")
         assert (await own.ask(f"POST {at}/consume", key="c"))[0] == 200
+    recorder.close()
+
+
+FORGED: dict[str, dict[str, Any]] = {
+    "aap:": {},
+    "aap:x": {"id": "x"},
+    "aap:y/consumed": {"id": "y/consumed"},
+    "aap:1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed": {
+        "id": "1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed",
+        **REFUND,
+        "tool_input": {},
+        "created_at": "never",
+    },
+    "aap:2b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed": {
+        "id": "1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed",
+        **REFUND,
+        "tool_input": {},
+        **dict.fromkeys(("created_at", "deadline_at"), "2026-09-16T12:00:00.000000Z"),
+    },
+}
+
+
+@pytest.mark.parametrize("decided", [True, False])
+async def test_what_hooks_forge_under_our_ids_is_taken_up_by_no_next_server(
+    tmp_path: Path, decided: bool
+) -> None:
+    recorder = Recorder(lambda: open_writer(tmp_path))
+    runner = bare_runner(recorder)
+    for request_id, fields in FORGED.items():
+        payload = {"hook_event_name": ASKED, "tool_name": "Bash", **fields}
+        event = PLATFORMS["aap"].read(json.dumps(payload).encode())
+        now = runner.now()
+        runner.enter(Request(request_id, event, now + 60, gives_up_at=now + 60, secret="s"), None)
+    for card in runner.broker.waiting() if decided else ():
+        decide(runner, card.number, Decision(Verdict.ALLOW))
+    runner.hand_over()
+    recorder.close()
+    recorder = Recorder(lambda: open_writer(tmp_path))
+    runner = bare_runner(recorder)
+    await runner.restore()
+    async with standing(runner=runner) as http:
+        own = Agent(http, {})
+        for request_id in FORGED:
+            at = f"GET {AT}/{request_id.removeprefix('aap:')}"
+            assert (await own.ask(at))[0] == 404
     recorder.close()
 
 
