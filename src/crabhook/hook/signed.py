@@ -24,11 +24,24 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+
+class _Scanning:
+    """How `_json` is to read: what it asks of json's own decoder."""
+
+    strict = True
+    object_hook = object_pairs_hook = parse_constant = None
+    parse_float, parse_int = float, int
+
+
 try:
     # The part of json that is written in C; json itself costs half a start of Python.
     from _json import make_scanner
-except ImportError:  # a Python without that part has json's own scanner
-    from json.scanner import make_scanner
+except ImportError:  # a Python without that part has json alone
+    from json import JSONDecoder
+
+    _scan = JSONDecoder().raw_decode
+else:
+    _scan = make_scanner(_Scanning())  # type: ignore[arg-type, assignment]
 
 
 class UnsignedError(Exception):
@@ -87,18 +100,6 @@ def _number(value: "bytes | int") -> int:
 
 
 # What is read by name and by value.
-
-
-class _Scanning:
-    """How `_json` is to read: what it asks of json's own decoder."""
-
-    strict = True
-    object_hook = object_pairs_hook = parse_constant = None
-    parse_float, parse_int = float, int
-    memo: "dict[str, str]" = {}  # noqa: RUF012 - the scanner of a Python without _json uses it
-
-
-_scan = make_scanner(_Scanning())  # type: ignore[arg-type]
 
 
 def _object(data: bytes) -> "dict[str, Any]":

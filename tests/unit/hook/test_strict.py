@@ -1,7 +1,9 @@
 """What a strict hook prints: what people of its team have signed, and else its own fixed words."""
 
 import hashlib
+import importlib
 import json
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -245,3 +247,28 @@ def test_a_wrong_option_makes_no_hook_that_is_not_strict(tmp_path: Path) -> None
         with pytest.raises(Unanswered) as caught:
             StrictCheck(options, "id", "secret", PAYLOAD)
         assert verdict(fall_back(options, PAYLOAD, caught.value)) == "deny"
+
+
+def test_without_the_parts_in_c_the_public_modules_do_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("_json", "_sha2", "_sha256", "_sha512"):
+        monkeypatch.setitem(sys.modules, name, None)
+    for name in ("statement", "curves", "signed", "strict"):
+        monkeypatch.delitem(sys.modules, f"crabhook.hook.{name}", raising=False)
+    anew = importlib.import_module("crabhook.hook.strict")
+    options = read_options(TEAM.options(tmp_path / "team"), {})
+    check = anew.StrictCheck(options, "id", "secret", PAYLOAD)
+    strict = pb.StrictHook.FromString(check.wish)
+    request = pb.PermissionRequest(
+        request_id="id",
+        secret="secret",
+        platform="claude",
+        payload=PAYLOAD,
+        stance=1,
+        strict=strict,
+    )
+    for kind in ("desk", "ssh", "passkey"):
+        response = allowed(request, ANN, kind=kind).SerializeToString()
+        assert check.checked(read_reply(response), response).stdout == ALLOW
+    assert sys.modules["crabhook.hook.signed"]._scan.__name__ == "raw_decode"
