@@ -16,6 +16,7 @@ from crabhook.hook.statement import (
     sha256,
     sha512,
     statement,
+    unframed,
 )
 from crabhook.hook.wire import fields_of
 
@@ -124,15 +125,14 @@ def _base64(text: "str | bytes") -> bytes:
         raise UnsignedError("it cannot be read") from error
 
 
-def _strings(data: bytes) -> list[bytes]:
-    """Return the strings in SSH's format; raise UnsignedError."""
-    strings = []
-    while data:
-        size = int.from_bytes(data[:4], "big")
-        if len(data) < 4 + size:
-            raise UnsignedError("it cannot be read")
-        strings.append(data[4 : 4 + size])
-        data = data[4 + size :]
+def _strings(data: bytes, count: int = 0) -> list[bytes]:
+    """Return the strings in SSH's format, so many if a count is given; raise UnsignedError."""
+    try:
+        strings = list(unframed(data))
+    except ValueError as error:
+        raise UnsignedError("it cannot be read") from error
+    if count and len(strings) != count:
+        raise UnsignedError("it cannot be read")
     return strings
 
 
@@ -220,7 +220,7 @@ class SshSigner:
         signature = made.signature
         if not signature.startswith(self._MAGIC + b"\0\0\0\1"):
             raise UnsignedError("it is no SSH signature")
-        blob, namespace, reserved, hashed, inner = self._five(_strings(signature[10:]))
+        blob, namespace, reserved, hashed, inner = _strings(signature[10:], 5)
         hashes = {b"sha256": sha256, b"sha512": sha512}
         if blob != self._blob or namespace != NAMESPACE.encode() or hashed not in hashes:
             raise UnsignedError("it was made by another key, or for something else")
@@ -233,27 +233,15 @@ class SshSigner:
             signed = device + sha256(signed).digest()
         elif not self.record.get("confirmed"):
             raise UnsignedError("that key signs without a person, and no admin vouches for it")
-        kind, bare = self._two(_strings(inner))
+        kind, bare = _strings(inner, 2)
         if kind != self._kind or not self._signed(bare, signed):
             raise UnsignedError("it is false")
 
     def _signed(self, bare: bytes, signed: bytes) -> bool:
         if isinstance(self.key, Ed25519Key):
             return self.key.signed(bare, signed)
-        r, s = self._two(_strings(bare))
+        r, s = _strings(bare, 2)
         return self.key.signed(_positive(r), _positive(s), signed)
-
-    @staticmethod
-    def _five(strings: list[bytes]) -> list[bytes]:
-        if len(strings) != 5:
-            raise UnsignedError("it cannot be read")
-        return strings
-
-    @staticmethod
-    def _two(strings: list[bytes]) -> list[bytes]:
-        if len(strings) != 2:
-            raise UnsignedError("it cannot be read")
-        return strings
 
 
 class PasskeySigner:

@@ -7,6 +7,7 @@ form (docs/decisions/0059).
 
 TYPE_CHECKING = False  # typing's own name, without what importing typing costs
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from hashlib import sha256, sha512
 else:
     try:
@@ -29,6 +30,7 @@ __all__ = [
     "sha512",
     "statement",
     "ticket_digest",
+    "unframed",
 ]
 
 DOMAIN = b"crabhook-decision-v1"
@@ -39,6 +41,16 @@ NAMESPACE = "decision@crabhook"
 def framed(*fields: bytes) -> bytes:
     """Return fields one after the other, so that different fields never give the same bytes."""
     return b"".join(len(field).to_bytes(4, "big") + field for field in fields)
+
+
+def unframed(data: bytes) -> "Iterator[bytes]":
+    """Yield the fields that `framed` put one after the other; raise ValueError for other bytes."""
+    while data:
+        size = int.from_bytes(data[:4], "big")
+        if len(data) < 4 + size:
+            raise ValueError("a string is longer than what there is")
+        yield data[4 : 4 + size]
+        data = data[4 + size :]
 
 
 def ticket_digest(secret: str) -> bytes:

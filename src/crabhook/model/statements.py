@@ -1,9 +1,17 @@
 """What people sign so that a strict hook prints a reply: of a card, its hook and its reply."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
-from crabhook.hook.statement import DOMAIN, SignedVote, of_call, of_reply, sha256, statement
+from crabhook.hook.statement import (
+    DOMAIN,
+    SignedVote,
+    of_call,
+    of_reply,
+    sha256,
+    statement,
+    unframed,
+)
 from crabhook.model.card import Card, Leg, Stance
 from crabhook.model.decision import Reply, Verdict
 from crabhook.model.signing import DecisionSignature
@@ -91,16 +99,6 @@ class StatementFields(NamedTuple):
         if len(fields) != len(cls._fields) or fields[0] != DOMAIN:
             raise ValueError("it is no statement of a decision")
         return cls(*fields)
-
-
-def unframed(data: bytes) -> Iterator[bytes]:
-    """Yield the fields that `framed` put one after the other; raises ValueError."""
-    while data:
-        size = int.from_bytes(data[:4], "big")
-        if len(data) < 4 + size:
-            raise ValueError("a string is longer than what there is")
-        yield data[4 : 4 + size]
-        data = data[4 + size :]
 
 
 def reply_part(reply: Reply) -> bytes:

@@ -20,9 +20,8 @@ from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
 from cryptography.hazmat.primitives.hashes import SHA256
 
 from crabhook.datatypes import frozen
-from crabhook.hook.statement import framed
+from crabhook.hook.statement import framed, unframed
 from crabhook.model.errors import CrabhookError
-from crabhook.model.statements import unframed
 from crabhook.team.membership import Identified, Principal, Team, TeamRefusal
 
 NAMESPACE = "presence@crabhook"
