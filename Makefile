@@ -34,7 +34,7 @@ CORES := $(shell $(PYTHON) -c 'import os; print(os.cpu_count() or 1)')
 WORKERS := $(if $(filter Darwin,$(shell uname)),--dist worksteal --numprocesses,--copies)
 SIDE_BY_SIDE := $(WORKERS) $(shell expr 2 \* $(CORES))
 
-test: $(VENV)/developed agents ## prove the program: all but long tests, a session or two of each real agent
+test: $(VENV)/developed agents ## prove the program: all but long tests, a session of the real agents but OpenCode
 	@pytest $(SIDE_BY_SIDE) -m "not thorough"
 
 FLOORS := model platforms policy broker rulebook store ui

@@ -1,7 +1,7 @@
 """Which tests run when: each is marked by its folder and held to its mark.
 
 `make test-fast` runs what starts no process, `make test` adds those that do
-and a session or two of each real agent, `.ci/run` runs the rest as well.
+and a session of the real agents but OpenCode, `.ci/run` runs the rest as well.
 CONTRIBUTING.md says it for people.
 """
 

@@ -67,6 +67,7 @@ def test_the_test_on_the_page_passes(folder: Path) -> None:
     assert run(folder, "python test_no_force.py").returncode == 0
 
 
+@pytest.mark.thorough
 @pytest.mark.process
 def test_every_example_is_sound_to_mypy(folder: Path) -> None:
     done = subprocess.run(

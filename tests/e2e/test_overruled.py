@@ -22,7 +22,6 @@ WAITS = "while ! test -e go; do sleep 0.1; done; rm go"
 """A script that its own rules allow: it keeps the agent busy while a person decides."""
 
 
-@pytest.mark.everyday
 def test_a_denied_call_runs_once_after_a_yes_and_no_other_does(
     claude: MakeClaude, desk: PlainDesk
 ) -> None:

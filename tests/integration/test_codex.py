@@ -12,6 +12,7 @@ from crabhook.platforms import PLATFORMS
 from crabhook.platforms.event_table import Held
 from tests.support.client import SAMPLES, Client, sample
 from tests.support.codex_grammar import Fate, fate
+from tests.support.examples import share
 from tests.support.plain_desk import PlainDesk
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def asking(desk: PlainDesk, name: str, *options: str, session: str = "") -> Clie
     return Client(desk.address, payload, *OPTIONS, *options)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", share(NAMES, 1))
 @pytest.mark.parametrize("words", ["deny not today", "pass"])
 def test_every_recorded_input_is_answered_in_a_form_that_codex_takes(
     desk: PlainDesk, name: str, words: str

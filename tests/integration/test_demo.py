@@ -61,6 +61,7 @@ def test_the_agent_of_the_demo_does_as_it_is_told_and_the_end_tells_of_it(home: 
     assert not list(home.iterdir())  # the rule and the record are thrown away
 
 
+@pytest.mark.thorough
 def test_the_demo_stays_on_the_screen_at_its_end_until_the_person_leaves(home: Path) -> None:
     with Terminal([CRABHOOK, "demo"], environment_of(home), columns=100, rows=40) as terminal:
         for number in range(1, 5):
@@ -133,6 +134,7 @@ def test_in_a_terminal_each_of_two_people_has_a_desk_that_shows_what_the_other_d
     assert not list(home.iterdir())
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("end", share([signal.SIGHUP, signal.SIGTERM], 0))
 def test_a_demo_whose_terminal_goes_leaves_nothing_either(home: Path, end: signal.Signals) -> None:
     with Terminal([CRABHOOK, "demo"], environment_of(home), columns=100, rows=40) as terminal:

@@ -353,6 +353,7 @@ def test_nobody_pays_for_the_door_who_does_not_open_it(tmp_path: Path) -> None:
     assert said.stdout.strip() == "False"
 
 
+@pytest.mark.cold
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 def test_a_server_without_the_door_has_nothing_of_it_in_memory(shared: HttpDesk) -> None:
     def has_it(desk: PlainDesk) -> bool:

@@ -11,6 +11,7 @@ from crabhook.model.card import Stance
 from crabhook.platforms import PLATFORMS
 from crabhook.platforms.event_table import Held
 from tests.support.client import SAMPLES, Client, sample
+from tests.support.examples import share
 from tests.support.plain_desk import PlainDesk
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def desk() -> Iterator[PlainDesk]:
         yield desk
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", share(NAMES, 0))
 def test_every_recorded_input_is_answered_in_its_own_words_or_with_silence(
     desk: PlainDesk, name: str
 ) -> None:

@@ -152,13 +152,16 @@ class Sitting:
     def press(self, *keys: str) -> None:
         """Press keys one after the other, as a hand does."""
         for key in keys:
-            self.desk.pass_time(self.stroke)
-            self.controller.press(key)
-            due = self.controller.wake_at()
-            if due is not None and due <= self.desk.now() + BURST:  # a command that is held
-                self.desk.pass_time(BURST)
-                self.controller.tick()
+            self._stroke(key)
             self.draw()
+
+    def _stroke(self, key: str) -> None:
+        self.desk.pass_time(self.stroke)
+        self.controller.press(key)
+        due = self.controller.wake_at()
+        if due is not None and due <= self.desk.now() + BURST:  # a command that is held
+            self.desk.pass_time(BURST)
+            self.controller.tick()
 
     def burst(self, *keys: str) -> None:
         """Let keys come at once, as pasted text or an escape sequence does."""
@@ -168,8 +171,12 @@ class Sitting:
         self.draw()
 
     def type(self, text: str) -> None:
-        """Press the keys of a text."""
-        self.press(*("space" if letter == " " else letter for letter in text))
+        """Press the keys of a text, its first and its last letter seen: who types reads no frame."""
+        keys = ["space" if letter == " " else letter for letter in text]
+        self.press(*keys[:1])
+        for key in keys[1:-1]:
+            self._stroke(key)
+        self.press(*keys[1:][-1:])
 
     def wait(self, seconds: float = LONG_ENOUGH) -> None:
         """Look at the screen, and go on looking for so long."""

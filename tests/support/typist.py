@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 # The child makes the terminal its controlling one before it becomes the command.
-_BECOME = (
+AT_TERMINAL = (
     "import fcntl, os, sys, termios; terminal = int(sys.argv[1]); os.setsid(); "
     "fcntl.ioctl(terminal, termios.TIOCSCTTY, 0); os.close(terminal); "
     "os.execvp(sys.argv[2], sys.argv[2:])"
@@ -42,7 +42,7 @@ class Typist:
         self._terminal, self._inner = pty.openpty()
         termios.tcsetwinsize(self._inner, (24, columns))
         self.process = subprocess.Popen(
-            [sys.executable, "-c", _BECOME, str(self._inner), *command],
+            [sys.executable, "-c", AT_TERMINAL, str(self._inner), *command],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -14,6 +14,7 @@ import pkgutil
 import resource
 import socket
 import sys
+import termios
 
 WARM = ("crabhook.app.server", "crabhook.ui.plain.desk", "crabhook.ui.plain.person")
 FIRST_FREE = 200  # a number above every descriptor that a program is given
@@ -68,6 +69,7 @@ def _become(
     streams: list[int],
     *,
     words: list[str],
+    terminal: int | None,
     cwd: str,
     environment: dict[str, str],
     descriptors: list[int],
@@ -75,7 +77,7 @@ def _become(
     limits: dict[str, tuple[int, int]],
 ) -> None:
     """Be a process that was started with these; returns when the program has ended."""
-    if new_session:
+    if new_session or terminal is not None:
         os.setsid()
     high = [fcntl.fcntl(stream, fcntl.F_DUPFD, FIRST_FREE) for stream in streams]
     for stream in streams:
@@ -83,6 +85,9 @@ def _become(
     for place, stream in zip(descriptors, high, strict=True):
         os.dup2(stream, place)
         os.close(stream)
+    if terminal is not None:
+        fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
+        os.close(terminal)
     for number, limit in limits.items():
         resource.setrlimit(int(number), tuple(limit))
     os.chdir(cwd)

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.support import warm_program
+from tests.support.typist import AT_TERMINAL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,6 +50,18 @@ def pytest_configure(config: pytest.Config) -> None:
         subprocess.Popen._execute_child = _execute_child  # type: ignore[attr-defined]
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Start in earnest what a test that is marked `cold` starts."""
+    now = subprocess.Popen._execute_child  # type: ignore[attr-defined]
+    if item.get_closest_marker("cold"):
+        subprocess.Popen._execute_child = _in_earnest  # type: ignore[attr-defined]
+    try:
+        return (yield)
+    finally:
+        subprocess.Popen._execute_child = now  # type: ignore[attr-defined]
+
+
 def pytest_unconfigure() -> None:
     subprocess.Popen._execute_child = _in_earnest  # type: ignore[attr-defined]
 
@@ -68,10 +81,12 @@ def _execute_child(self: subprocess.Popen[Any], *all_: Any) -> None:
     args, executable, preexec_fn, _, pass_fds, cwd, env, _, _, shell, *more = all_
     pipes, (_, *other, new_session, process_group) = more[:6], more[6:]
     plain = not shell and not preexec_fn and not executable and process_group == -1
+    words, terminal = _command(args)
     environment = dict(os.environ if env is None else env)
     asked = json.dumps(
         {
-            "words": args[1:] if isinstance(args, list) else [],
+            "words": words,
+            "terminal": terminal,
             "cwd": os.path.abspath(cwd or "."),  # noqa: PTH100 - of bytes too
             "environment": environment,
             "descriptors": [0, 1, 2, *pass_fds],
@@ -86,7 +101,7 @@ def _execute_child(self: subprocess.Popen[Any], *all_: Any) -> None:
     if not (
         plain
         and all(value in (None, -1) for value in other)
-        and _is_program(args)
+        and words
         and len(asked) < LARGEST
         and not any(name.startswith(("PYTHON", "LC_")) for name in environment)
         and environment.get("LANG") in _LOCALES
@@ -102,11 +117,21 @@ def _execute_child(self: subprocess.Popen[Any], *all_: Any) -> None:
     return None
 
 
-def _is_program(args: Any) -> bool:
-    """Whether this is a person's command; the hook's words begin with an option, or are none."""
-    if not isinstance(args, list) or len(args) < 2 or args[0] != PROGRAM:
-        return False
-    return all(isinstance(word, str) for word in args) and not args[1].startswith("-")
+def _command(args: Any) -> tuple[list[str], int | None]:
+    """The words of a person's command, and the terminal that a `Typist` gives it; none of others.
+
+    A hook's words begin with an option, or there are none.
+    """
+    if not isinstance(args, list) or not all(isinstance(word, str) for word in args):
+        return [], None
+    terminal = None
+    if args[1:3] == ["-c", AT_TERMINAL]:
+        terminal, args = int(args[3]), args[4:]
+    if args[:3] == [sys.executable, "-m", "crabhook"]:
+        args = [PROGRAM, *args[3:]]
+    if args[:1] == [PROGRAM] and len(args) > 1 and not args[1].startswith("-"):
+        return args[1:], terminal
+    return [], None
 
 
 def _copied(asked: bytes, streams: list[int]) -> int:

@@ -190,6 +190,7 @@ def change(card: Card, point: Point) -> None:
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.process
 def test_the_type_checker_refuses_to_change_a_value(tmp_path: Path) -> None:
     (tmp_path / "changes.py").write_text(CHANGES, encoding="utf-8")

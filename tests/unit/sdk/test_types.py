@@ -44,6 +44,7 @@ WRONG = {
 }
 
 
+@pytest.mark.thorough
 def test_mypy_sees_what_an_event_can_be_told(tmp_path: Path) -> None:
     lines = ["from crabhook.sdk import *", *FINE.splitlines()]
     expected = set()
