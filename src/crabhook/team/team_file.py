@@ -224,6 +224,11 @@ def _member(member: Mapping[str, Any]) -> membership.Member:
     return membership.Member(*who, scope, devices, keys, passkeys, identity)
 
 
+def _by_provider(team: membership.Team | membership.TeamRefusal) -> bool:
+    """Whether somebody in the team joined by an identity provider."""
+    return isinstance(team, membership.Team) and any(member.identity for member in team.members)
+
+
 def _stamp(path: Path) -> "_Stamp":
     try:
         status = os.stat(path, follow_symlinks=False)  # noqa: PTH116 - no link
@@ -264,6 +269,7 @@ class TeamReader:
         self._stamps: tuple[_Stamp, _Stamp] = "", ""  # of the file and of the looks
         self._signed: membership.Team | membership.TeamRefusal = membership.TeamRefusal("")
         self._looks: Looks = {}
+        self._asks = False  # whether somebody joined by an identity provider
         self._holds = 0.0, 0.0  # from when to when the outcome counts
         self._outcome: membership.Team | membership.TeamRefusal = self._signed
         self._last: membership.Team | None = None
@@ -276,15 +282,18 @@ class TeamReader:
 
         That is the signed team, without what the last looks at the identity provider take away.
         """
-        stamps = _stamp(self.folder.team), _stamp(self.folder.looks)
-        if stamps[0] != self._stamps[0]:
-            why = stamps[0]
-            self._signed = membership.TeamRefusal(why) if isinstance(why, str) else self._anew()
-        if stamps[1] != self._stamps[1]:
-            self._look_anew()
+        stamp = _stamp(self.folder.team)
+        looks: _Stamp = ""
+        if stamp != self._stamps[0]:
+            self._signed = membership.TeamRefusal(stamp) if isinstance(stamp, str) else self._anew()
+            self._asks = _by_provider(self._signed)
+        if self._asks:
+            looks = _stamp(self.folder.looks)
+            if looks != self._stamps[1]:
+                self._look_anew()
         since, until = self._holds
-        if stamps != self._stamps or not since <= time() < until:
-            self._stamps = stamps
+        if (stamp, looks) != self._stamps or not since <= time() < until:
+            self._stamps = stamp, looks
             self._confirm(time())
         if self._unnoted:
             self._note()

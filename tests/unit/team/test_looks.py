@@ -20,6 +20,7 @@ from crabhook.team.looks import SKEW, LastLook, confirmed, keep_looks, looks_in,
 from crabhook.team.membership import Permission, Principal, Team, TeamGroup, TeamRefusal
 from crabhook.team.team_file import TeamReader, team_in
 from tests.support.identity_provider import policy_of
+from tests.support.lying_provider import provider
 from tests.support.signing_people import authority_point
 from tests.support.team import Founded, allowed, founded
 
@@ -35,21 +36,27 @@ BOUND = 3600
 class House:
     """A team with ann, who joined by the provider, and eve, who did not."""
 
-    def __init__(self, folder: Path, **policy: Any) -> None:
+    def __init__(self, folder: Path, issuer: str = ISSUER) -> None:
         self.now = time.time()
         self.team: Founded = founded(folder / "team", self.now)
         self.ann, _ = self.team.let_in("ann", Role.ADMIN)
         self.eve, _ = self.team.let_in("eve", Role.ADMIN)
-        self.policy: OidcPolicy = policy_of(ISSUER, bound=BOUND, **policy)
+        self.policy: OidcPolicy = policy_of(issuer, bound=BOUND)
+        self.identity = replace(ANN, issuer=issuer)
         self.team.change(self._with_ann)
 
     def _with_ann(self, team: Team) -> Team:
-        members = (replace(one, identity=ANN) if one.name == "ann" else one for one in team.members)
+        members = (
+            replace(one, identity=self.identity) if one.name == "ann" else one
+            for one in team.members
+        )
         leads = (TeamGroup("leads", ("o-ann", "o-eve")), TeamGroup("own", ("o-ann",)))
         return replace(team, members=tuple(members), oidc=self.policy, groups=leads)
 
     def look(self, **changes: Any) -> LastLook:
-        look = LastLook("o-ann", ANN, int(self.now), Role.ADMIN, ("leads",), "secret", "n")
+        look = LastLook(
+            "o-ann", self.identity, int(self.now), Role.ADMIN, ("leads",), "secret", "n"
+        )
         look = replace(look, **changes)
         keep_looks(self.team.folder, [(look, None)])
         return look
@@ -266,6 +273,32 @@ async def test_a_provider_that_nobody_reaches_ends_nobody_and_is_said(house: Hou
     after = looks_in(house.team.folder)["o-ann"]
     assert replace(after, trouble="") == look
     assert not may(house, reader)
+
+
+async def test_each_round_keeps_what_the_provider_said_and_asks_for_nobody_who_is_out(
+    tmp_path: Path,
+) -> None:
+    async with provider() as (double, _):
+        house = House(tmp_path, double.issuer)
+        house.look(nonce="")
+        reader = house.reader()
+        again = LooksAgain(house.team.folder, reader.current)
+
+        async def tokens_after_a_round() -> list[str]:
+            double.asked.clear()
+            await again.round()
+            assert again.trouble == ""
+            return [form["refresh_token"] for what, form in double.asked if what == "token"]
+
+        assert await tokens_after_a_round() == ["secret"]
+        assert await tokens_after_a_round() == ["r2"]  # which the first round was given
+        assert "ann is a decider" in may(house, reader, Permission.ORDER)  # it signed an admin
+        double.answers.append({"error": "invalid_grant"})
+        assert await tokens_after_a_round() == ["r2"]
+        ended = looks_in(house.team.folder)["o-ann"]
+        assert (ended.token, "confirms them no more" in ended.ended) == ("", True)
+        assert "ann is out" in may(house, reader, Permission.WATCH)
+        assert await tokens_after_a_round() == []
 
 
 async def test_a_server_looks_by_itself_and_without_the_package_says_so(
