@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import subprocess
 from contextlib import contextmanager
 from html import unescape
@@ -15,11 +14,9 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode, urljoin
 from urllib.request import HTTPCookieProcessor, OpenerDirector, build_opener
 
-import pytest
-
 from crabhook.model.actor import Role
 from crabhook.team.identity import OidcPolicy
-from tests.support.requirements import REQUIRED
+from tests.support.requirements import insist_on_packages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -36,15 +33,7 @@ def policy_of(issuer: str, **changes: Any) -> OidcPolicy:
 
 def insist() -> None:
     """Skip the test where node or the provider is missing; fail it in CI."""
-    manifest = json.loads((FOLDER / "package.json").read_text(encoding="utf-8"))
-    lacks = [] if shutil.which("node") else ["node"]
-    for package, wanted in manifest["dependencies"].items():
-        place = FOLDER / "node_modules" / package / "package.json"
-        have = json.loads(place.read_text(encoding="utf-8"))["version"] if place.exists() else ""
-        lacks += [] if have == wanted else [f"{package} {wanted}; run tests/provider/install"]
-    if lacks:
-        reason = "the identity provider cannot run here; missing: " + "; ".join(lacks)
-        (pytest.fail if os.environ.get(REQUIRED) == "1" else pytest.skip)(reason)
+    insist_on_packages(FOLDER, "the identity provider")
 
 
 class IdentityProvider:

@@ -14,10 +14,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Self
 
-import pytest
-
 from tests.support.isolation import ending_with_us
-from tests.support.requirements import REQUIRED
+from tests.support.requirements import leave_out
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -142,7 +140,7 @@ def _run(*command: str) -> None:
 def insist() -> None:
     """Skip the test where no such machines can be made; fail it where agents are required."""
     if (reason := _why_not()) is not None:
-        (pytest.fail if os.environ.get(REQUIRED) == "1" else pytest.skip)(reason)
+        leave_out(reason)
 
 
 @functools.cache

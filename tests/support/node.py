@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tests.support.client import finished
-from tests.support.requirements import REQUIRED
+from tests.support.requirements import insist_on_packages
 
 FOLDER = Path(__file__).resolve().parents[1] / "interop" / "node"
 PROGRAM = FOLDER / "ask.js"
@@ -20,15 +17,7 @@ PROGRAM = FOLDER / "ask.js"
 
 def insist() -> None:
     """Skip the test where node or its libraries are missing; fail it in CI."""
-    manifest = json.loads((FOLDER / "package.json").read_text(encoding="utf-8"))
-    lacks = [] if shutil.which("node") else ["node"]
-    for package, wanted in manifest["dependencies"].items():
-        place = FOLDER / "node_modules" / package / "package.json"
-        have = json.loads(place.read_text(encoding="utf-8"))["version"] if place.exists() else ""
-        lacks += [] if have == wanted else [f"{package} {wanted}; run tests/interop/node/install"]
-    if lacks:
-        reason = "the client in Node cannot run here; missing: " + "; ".join(lacks)
-        (pytest.fail if os.environ.get(REQUIRED) == "1" else pytest.skip)(reason)
+    insist_on_packages(FOLDER, "the client in Node")
 
 
 class NodeClient(subprocess.Popen[bytes]):

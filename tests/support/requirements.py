@@ -8,6 +8,7 @@ import os
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -16,6 +17,26 @@ from tests.support import isolation
 AGENTS = Path(__file__).resolve().parents[1] / "agents"
 REQUIRED = "CRABHOOK_REQUIRE_AGENTS"
 """Set to 1 where a missing agent is a failure and not a reason to skip: in CI."""
+
+
+def leave_out(reason: str) -> NoReturn:
+    """Skip the test for this reason; fail it in CI, where all that tests need is required."""
+    if os.environ.get(REQUIRED) == "1":
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+def insist_on_packages(folder: Path, whose: str) -> None:
+    """Leave the test out where node, or a package that a folder's manifest pins, is missing."""
+    manifest = json.loads((folder / "package.json").read_text(encoding="utf-8"))
+    lacks = [] if shutil.which("node") else ["node"]
+    for package, wanted in manifest["dependencies"].items():
+        place = folder / "node_modules" / package / "package.json"
+        have = json.loads(place.read_text(encoding="utf-8"))["version"] if place.exists() else ""
+        install = (folder / "install").relative_to(AGENTS.parents[1])
+        lacks += [] if have == wanted else [f"{package} {wanted}; run {install}"]
+    if lacks:
+        leave_out(f"{whose} cannot run here; missing: {'; '.join(lacks)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,4 +114,4 @@ def insist(agent: str = "claude") -> None:
     """Skip the test where something is missing; fail it where the agents are required."""
     if lacks := missing(agent):
         reason = f"{agent} cannot run here; missing: " + "; ".join(lacks)
-        (pytest.fail if os.environ.get(REQUIRED) == "1" else pytest.skip)(reason)
+        leave_out(reason)
