@@ -24,7 +24,7 @@ from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from pathlib import Path
 from statistics import median
 from time import monotonic, perf_counter
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from crabhook.datatypes import frozen
 from crabhook.hook import Options, Unanswered
@@ -213,19 +213,21 @@ def trusting(ca: str) -> ssl.SSLContext:
     return ssl.create_default_context(cafile=ca or None)
 
 
+def _line(url: SplitResult, within: float, ca: str) -> HTTPConnection:
+    """Return a connection to a URL, by TLS where its scheme says so, with the authority `ca`."""
+    if url.scheme == "https":
+        return HTTPSConnection(url.netloc, timeout=within, context=trusting(ca))
+    return HTTPConnection(url.netloc, timeout=within)
+
+
 def posted(url: str, payload: bytes, headers: Mapping[str, str], within: float) -> tuple[int, str]:
     """Send JSON to a server, as an agent does; return the status and the body.
 
     Raises ProgramError where no server answers within so many seconds.
     """
-    line: HTTPConnection
     try:
         parts = urlsplit(url)
-        if parts.scheme == "https":
-            trust = trusting(os.environ.get("NODE_EXTRA_CA_CERTS", ""))
-            line = HTTPSConnection(parts.netloc, timeout=within, context=trust)
-        else:
-            line = HTTPConnection(parts.netloc, timeout=within)
+        line = _line(parts, within, os.environ.get("NODE_EXTRA_CA_CERTS", ""))
         try:
             sent = {**headers, "Content-Type": "application/json"}
             line.request("POST", parts.path, payload, sent)
@@ -239,13 +241,9 @@ def posted(url: str, payload: bytes, headers: Mapping[str, str], within: float) 
 
 def knock(url: str, token: str, ca: str = "") -> tuple[Knock, str]:
     """Ask if a server at `url`, known by a file `ca`, takes the token; return what came of it."""
-    line: HTTPConnection
     try:
         parts = urlsplit(url)
-        if parts.scheme == "https":
-            line = HTTPSConnection(parts.netloc, timeout=WITHIN, context=trusting(ca))
-        else:
-            line = HTTPConnection(parts.netloc, timeout=WITHIN)
+        line = _line(parts, WITHIN, ca)
         headers = {"Authorization": f"Bearer {token}", "Content-Type": "text/plain"}
         try:
             line.request("POST", parts.path or path_of("claude"), b"", headers)

@@ -25,8 +25,11 @@ AGENTS: dict[str, str] = {
 }
 """Each agent by the name of its platform, and the package whose PLATFORM it is."""
 
-HOOKLESS: dict[str, str] = {name: f"{__name__}.{name}" for name in ("acp", "aap")}
-"""What asks without hooks, likewise: our program before any agent, and frameworks at our door."""
+HOOKLESS: dict[str, str] = {"acp": f"{__name__}.acp"}
+"""What asks without hooks, likewise: a program of ours that stands before any agent."""
+
+AT_THE_DOOR: dict[str, str] = {"aap": f"{__name__}.aap"}
+"""What asks at the HTTP door alone, likewise, which makes its events: no hook may forge them."""
 
 
 class _Registry(Mapping[str, Platform]):
@@ -55,4 +58,7 @@ def _loaded(package: str) -> Platform:
 
 
 HOOKED: Mapping[str, Platform] = _Registry(AGENTS)
-PLATFORMS: Mapping[str, Platform] = _Registry(ChainMap(HOOKLESS, AGENTS))
+CLIENTS: Mapping[str, Platform] = _Registry(ChainMap(HOOKLESS, AGENTS))
+"""The platforms that a client of the permission port may name."""
+
+PLATFORMS: Mapping[str, Platform] = _Registry(ChainMap(AT_THE_DOOR, HOOKLESS, AGENTS))

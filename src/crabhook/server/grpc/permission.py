@@ -19,7 +19,7 @@ from crabhook.model.jsontext import Value, compact, compact_utf8, compact_with
 from crabhook.model.marked_call import PROVES
 from crabhook.model.signing import SignedOnly
 from crabhook.model.trace import trace_parent
-from crabhook.platforms import PLATFORMS
+from crabhook.platforms import CLIENTS
 from crabhook.server.address import MAX_REPLY, NO_TOKEN, Context, Tokens, admitted
 from crabhook.server.core.deadlines import deadlines
 from crabhook.server.core.intake import Intake
@@ -318,10 +318,10 @@ class PermissionPort(PermissionServiceServicer):
         if elsewhere := self._runner.elsewhere:  # before the payload is read
             self._runner.witness.refused(elsewhere.refusal)
             await self._turn_away(elsewhere.refusal, context)
-        if fault := fault_of(request, PLATFORMS):
+        if fault := fault_of(request, CLIENTS):
             await context.abort(grpc.StatusCode.INVALID_ARGUMENT, fault)
         try:
-            event = PLATFORMS[request.platform].read(request.payload)
+            event = CLIENTS[request.platform].read(request.payload)
         except PayloadError as error:
             return self._unreadable(request, error, machine)
         try:

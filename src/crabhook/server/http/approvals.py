@@ -173,7 +173,7 @@ _ABOUT = ("id", "key", "created_at", "deadline_at")
 def _read_back(request_id: str, fields: Mapping[str, Value], machine: str) -> Approval | None:
     """Return the approval of a stored request; None for what the door has not stored.
 
-    Any hook can choose an id like ours, and say anything under it.
+    No hook can choose an id like ours. A row changed by hand must keep no server from starting.
     """
     about = {name: text_at(fields, name) for name in _ABOUT}
     if request_id != f"{_TICKET}{about['id']}":
@@ -436,7 +436,8 @@ class Approvals:
     def _unlist(self, approval: Approval) -> None:
         self._size -= self._ended.pop(approval.id, 0)
         self._all.pop(approval.id, None)
-        self._by_key.pop(approval.key, None)
+        if self._by_key.get(approval.key) is approval:
+            del self._by_key[approval.key]
 
     # The record.
 
@@ -463,6 +464,10 @@ class Approvals:
         recorder, runner = self._runner.recorder, self._runner
         if recorder is None or runner.elsewhere or runner.handed_over:
             return
+        rows = {row.request_id: row for row in recorder.recover().answers}
+        for name, row in rows.items():
+            if name.startswith(_TICKET) and not name.endswith(_CONSUMED):
+                self._take_up_decided(row, rows.get(f"{name}{_CONSUMED}"))
         for leg in self._waiting_legs():
             approval = _read_back(leg.id, leg.event.fields, leg.event.machine)
             if approval is None:
@@ -474,10 +479,6 @@ class Approvals:
                 self._follow(approval, runner.enter(back, None))
             except RefusedError:
                 approval.elsewhere = True
-        rows = {row.request_id: row for row in recorder.recover().answers}
-        for name, row in rows.items():
-            if name.startswith(_TICKET) and not name.endswith(_CONSUMED):
-                self._take_up_decided(row, rows.get(f"{name}{_CONSUMED}"))
 
     def _waiting_legs(self) -> Iterator[Leg]:
         for card in self._runner.broker.waiting():

@@ -16,7 +16,7 @@ import trustme
 
 from crabhook.doctor.checks.server import answers, private_socket, private_token
 from crabhook.doctor.finding import Finding, Status
-from crabhook.platforms import PLATFORMS
+from crabhook.platforms import CLIENTS
 from crabhook.server.address import Address, TcpAddress, parse_address
 from crabhook.server.grpc import permission
 from crabhook.v1 import permission_pb2 as pb
@@ -169,8 +169,8 @@ async def test_an_older_server_that_does_not_know_the_agent_is_a_fault(
 ) -> None:
     home.install(agent="codex")
     async with opened(parse_address(home.address)):
-        known = {name: one for name, one in PLATFORMS.items() if name != "codex"}
-        monkeypatch.setattr(permission, "PLATFORMS", known)
+        known = {name: one for name, one in CLIENTS.items() if name != "codex"}
+        monkeypatch.setattr(permission, "CLIENTS", known)
         (finding,) = await asyncio.to_thread(lambda: tuple(answers(home.case("codex"))))
     assert (
         finding.status,
@@ -283,9 +283,7 @@ def listed(*answering: Answer) -> Iterator[list[str]]:
 
 
 def leader(_: pb.PermissionRequest, context: grpc.ServicerContext) -> NoReturn:
-    words = (
-        f"platform 'crabhook-doctor' is not known here, but known: {', '.join(sorted(PLATFORMS))}"
-    )
+    words = f"platform 'crabhook-doctor' is not known here, but known: {', '.join(sorted(CLIENTS))}"
     context.abort(grpc.StatusCode.INVALID_ARGUMENT, words)
     raise AssertionError
 

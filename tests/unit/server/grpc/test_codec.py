@@ -18,6 +18,7 @@ from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value, compact
 from crabhook.model.signing import DecisionSignature, SignedOnly
+from crabhook.platforms import AT_THE_DOOR, CLIENTS
 from crabhook.platforms import HOOKED as AGENTS
 from crabhook.platforms.claude.write import LARGEST_ECHO
 from crabhook.platforms.installation import Transport
@@ -54,6 +55,11 @@ def test_an_unknown_platform_is_named_in_short_with_those_that_are_known(platfor
     fault = permission.fault_of(envelope(platform=platform), PLATFORMS)
     assert "is not known here, but known: claude, else. " in fault
     assert len(fault) < 120
+
+
+def test_no_hook_can_speak_for_an_agent_that_asks_at_the_http_door() -> None:
+    for platform in AT_THE_DOOR:
+        assert "is not known here" in permission.fault_of(envelope(platform=platform), CLIENTS)
 
 
 @pytest.mark.parametrize(

@@ -373,7 +373,7 @@ FORGED: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("decided", [True, False])
-async def test_what_hooks_forge_under_our_ids_is_taken_up_by_no_next_server(
+async def test_what_was_forged_under_our_ids_is_taken_up_by_no_next_server(
     tmp_path: Path, decided: bool
 ) -> None:
     recorder = Recorder(lambda: open_writer(tmp_path))
