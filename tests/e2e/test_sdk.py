@@ -1,4 +1,4 @@
-"""Hooks that a person wrote with crabhook.sdk, run by the real Claude Code."""
+"""Hooks that a person wrote with crabhook.sdk, run by the real agents."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support import copilot, qwen, requirements
+from tests.support.agent import write_json
 from tests.support.claude import command_hook, hook_settings
 from tests.support.plain_desk import PlainDesk
-from tests.support.turns import Text, bash
+from tests.support.turns import Script, Text, bash
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -115,3 +117,39 @@ def test_a_hook_of_ones_own_asks_the_operator(claude: MakeClaude, tmp_path: Path
         run = agent.headless("make a file", mode="bypassPermissions")
     assert "the operator says no" in run.last.tool_results()[0]
     assert not (agent.project / "asked").exists()
+
+
+EVENTS = ("PreToolUse", "SessionStart", "Stop")
+TURNS = ("touch another", "touch fail", "touch last")
+
+
+def test_qwen_code_runs_no_original_where_another_input_was_wanted(tmp_path: Path) -> None:
+    requirements.insist("qwen")
+    turns = [*((qwen.shell(line),) for line in TURNS), (Text("Done."),), (Text("Second."),)]
+    agent = qwen.Qwen(tmp_path / "qwen", Script(turns), seconds=120)
+    write_json(agent.settings, {**qwen.SETTINGS, **settings(tmp_path, *EVENTS)})
+    run = agent.headless("make files")
+    agent.close()
+    assert (run.exit_code, run.stdout.strip()) == (0, "Done.Second.")  # it was sent on once
+    changed, failed, denied = run.requests[-1].results()
+    assert "another input" in changed
+    assert "Exit Code: 0" in failed  # the author let it pass
+    assert denied == "Never make that file; the crab forbids it."
+    assert [file.name for file in agent.project.iterdir() if file.is_file()] == ["fail"]
+    assert "mind the claws" in str(run.requests[0].body)
+
+
+def test_copilot_runs_the_other_input_and_goes_on_after_a_hook_that_failed(tmp_path: Path) -> None:
+    requirements.insist("copilot")
+    turns = [*((copilot.shell(line),) for line in TURNS), (Text("Done."),), (Text("Second."),)]
+    agent = copilot.Copilot(tmp_path / "copilot", Script(turns), seconds=120)
+    agent.hooks.parent.mkdir()
+    write_json(agent.hooks, {"version": 1, **settings(tmp_path, *EVENTS)})
+    run = agent.headless("make files", "--allow-all-tools")
+    agent.close()
+    assert run.exit_code == 0
+    _, _, denied = run.requests[-1].results()
+    assert "the crab forbids it" in denied
+    assert sorted(file.name for file in agent.project.iterdir()) == ["fail", "made"]
+    assert "mind the claws" in str(run.requests[0].body)
+    assert "one thing more" in str(run.requests[-1].body)

@@ -13,10 +13,9 @@ from contextlib import suppress
 
 from crabhook.cli.commands import declaring, need_passkeys, reporting
 from crabhook.demo.script import WAIT, ScriptedAgent, beside, stage, typed_lines
-from crabhook.demo.sessions import CLAUDE, NOTHING, DemoSession, Read, own_agent, session
+from crabhook.demo.sessions import CLAUDE, NOTHING, PLAYED, DemoSession, Read, own_agent, session
 from crabhook.desk.updates import Desk
 from crabhook.model.actor import OWNER
-from crabhook.platforms import PLATFORMS
 from crabhook.server.address import Tokens, UnixAddress
 from crabhook.server.core.local_desk import LocalDesk
 from crabhook.server.core.runner import Runner
@@ -29,7 +28,7 @@ from crabhook.ui.plain import desk as plain
 from crabhook.ui.terminal import standard_writer
 from crabhook.ui.text.style import Theme
 
-add_arguments = declaring("demo", {"agents": tuple(PLATFORMS), "CLAUDE": CLAUDE})
+add_arguments = declaring("demo", {"agents": PLAYED, "CLAUDE": CLAUDE})
 
 
 def run(arguments: argparse.Namespace) -> int:

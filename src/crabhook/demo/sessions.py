@@ -21,6 +21,8 @@ Input = Mapping[str, Any]
 
 CLAUDE = "claude"
 """The agent that is played where none is named."""
+PLAYED = (*HOOKED, "acp")
+"""The agents that have a session."""
 
 
 @frozen
@@ -131,7 +133,6 @@ class Read:
 MOST_PLANS = 3
 _TASK = "Uploads fail now and then. Make them retry, and clean up first."
 _AGAIN = "_again"
-_PLANS = ("plan", "summary")
 _NOTE = re.compile(
     r"^Line (\d+):\n> [^\n]*\n(.*?)(?=\n\n(?:Line \d+|On the whole plan):|\Z)",
     re.MULTILINE | re.DOTALL,
@@ -168,7 +169,7 @@ def changed_by(asked: ScriptedInput, read: Read) -> ScriptedInput | None:
     command = text_at(tool.input, "command")
     changes = {tool.use_id: f"{tool.use_id}{_AGAIN}"} if tool.use_id else {}
     if tool.name in tools.plans:
-        plan = first_text(tool.input, _PLANS)[1]
+        plan = text_at(tool.input, "plan")
         changes[plan] = revised(plan, reason)
     elif command.startswith("rm "):
         about = text_at(tool.input, "description")

@@ -1,15 +1,14 @@
 import asyncio
 
 from crabhook.demo.script import typed_lines
-from crabhook.demo.sessions import Read, session
+from crabhook.demo.sessions import PLAYED, Read, session
 from crabhook.model.card import Stance
-from crabhook.platforms import PLATFORMS
 from tests.support.desk import PlayedDesk
 from tests.support.plain_sitting import sitting
 
 
 async def test_every_typed_line_decides_its_agents_card_and_the_agent_reads_of_it() -> None:
-    for agent in PLATFORMS:
+    for agent in PLAYED:
         script = session(agent)
         async with sitting() as sits:
             for row in script.inputs:

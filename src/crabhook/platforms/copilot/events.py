@@ -6,7 +6,7 @@ fails the other way round: a hook that dies denies the call, and a late hook let
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from enum import Enum
 
@@ -164,7 +164,7 @@ def _tool(fields: Mapping[str, Value]) -> ToolCall | None:
     if not name:
         return None
     if text_at(fields, common.EVENT) != _REQUESTED:
-        return ToolCall(name, _with_questions(tool_input) if name == QUESTION_TOOL else tool_input)
+        return ToolCall(name, _SHOWN[name](tool_input) if name in _SHOWN else tool_input)
     name = _TOOL_NAMES.get(name, name.replace("/", "-"))
     if not isinstance(tool_input, dict):
         return ToolCall(name, tool_input, shared=frozenset())
@@ -199,6 +199,20 @@ def _with_questions(tool_input: Value) -> Value:
     if not entries and message:
         questions = [{"question": message}]
     return {**tool_input, "questions": questions}
+
+
+def _with_plan(tool_input: Value) -> Value:
+    """Return the input of exit_plan_mode with its plan by the name that it has here."""
+    if not isinstance(tool_input, dict):
+        return tool_input
+    return {"plan" if key == "summary" else key: value for key, value in tool_input.items()}
+
+
+_SHOWN: Mapping[str, Callable[[Value], Value]] = {
+    QUESTION_TOOL: _with_questions,
+    PLAN_TOOL: _with_plan,
+}
+"""How people are shown the inputs of the tools that ask them."""
 
 
 def _question(entry: FormField, message: str) -> dict[str, Value]:
