@@ -19,7 +19,7 @@ from crabhook.server.metrics.tally import TurnedAway
 from crabhook.server.operators.refusals import Forbidden, NeedsPresence, NoRoom
 from crabhook.server.repeats import Repeats
 from crabhook.team.call_signature import TOO_LONG_AGO, SignedCall, opened_by
-from crabhook.team.decision_signatures import DESK, PASSKEY, SIGNED_WITHIN, check_signature
+from crabhook.team.decision_signatures import DESK, SIGNED_WITHIN, check_signature
 from crabhook.team.membership import (
     ClosedKey,
     Identified,
@@ -220,8 +220,6 @@ def _by_statements(
         own = each.kind == DESK
         if own and (principal.closing or each.key != principal.device):
             return TeamRefusal("another device signed this decision")
-        if each.kind == PASSKEY and each.key != principal.device:
-            return TeamRefusal("another passkey signed this decision")
         presence = presence and not own
     return replace(principal, closing=False, signed=True) if presence else principal
 

@@ -14,6 +14,7 @@ from crabhook.model.ballot import Electorate, Voter
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.statements import vote_of
 from crabhook.platforms import PLATFORMS
+from crabhook.remote.signing import Signatory, Signatures, StatementSigner
 from crabhook.team.decision_signatures import FalseSignatureError, check_signature
 from tests.support.desk import PLAYED_SECRET, PlayedDesk
 from tests.support.sitting import call
@@ -23,6 +24,7 @@ from tests.unit.server.operators.test_grpc_port import followed, given, until
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from crabhook.model.card import Card
     from crabhook.model.decision import Reply
     from crabhook.team.membership import Team
 
@@ -261,6 +263,47 @@ async def test_the_desk_that_decided_signs_for_the_next_hook_of_the_same_call(
         server.ask({**again, "session_id": "t"}, strict=1)
         (left,) = server.waiting()
         assert left.repeats
+
+
+async def test_a_desk_signs_by_itself_for_nothing_but_the_next_hook_of_its_own_call() -> None:
+    clock = [0.0]
+
+    async def sign(statement: bytes) -> bytes:
+        return statement[:64]
+
+    who = Signatory(sha256(b"ours").hexdigest(), "o-ann", "d-ann", 1)
+    signatures = Signatures(StatementSigner(who, sign), lambda: clock[0])
+    server = PlayedDesk()
+    before = call(tool_use_id="toolu_1")
+    asking = {**before, "hook_event_name": "PermissionRequest"}
+    server.ask(before, strict=1)
+    await signatures.of(Decide(1, 1, ALLOW), server.waiting()[0])
+
+    def waits(payload: Any, *, strict: int = 1, repeats: bool = True) -> Card:
+        server.ask(payload, strict=strict)
+        return replace(server.waiting()[-1], repeats=repeats)
+
+    other = {**asking, "tool_input": {"command": "rm x"}, "session_id": "t"}
+    assert signatures.again(waits({**before, "tool_use_id": "toolu_2"})) is None
+    assert signatures.again(waits(other)) is None
+    for wrong in (
+        waits({**asking, "session_id": "u"}),
+        waits({**asking, "session_id": "v"}, strict=0),
+    ):
+        assert signatures.again(wrong) is None
+    right = replace(server.waiting()[0], number=9, repeats=True)
+    (leg,) = right.requests
+    right = replace(
+        right, requests=(replace(leg, event=replace(leg.event, name="PermissionRequest")),)
+    )
+    assert signatures.again(replace(right, repeats=False)) is None
+    clock[0] = 61.0
+    assert signatures.again(right) is None
+    clock[0] = 60.0
+    made = signatures.again(right)
+    assert made is not None
+    assert (made.card, made.decision) == (9, ALLOW)
+    assert signatures.again(right) is None, "once"
 
 
 async def test_one_decision_signs_for_every_hook_of_a_call_and_none_is_left_out(

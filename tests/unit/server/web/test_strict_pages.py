@@ -86,6 +86,11 @@ async def test_nothing_else_that_a_page_posts_allows_a_strict_call() -> None:
         ):
             answer = await page.ask("POST", "/do", posted | wrong)
             assert answer.status == status, (wrong, answer.value)
+        # A true signature of a statement that is too old.
+        old = posted["signed_at"] - 700_000
+        (late,) = assertions(page, [statements[0][:-8] + old.to_bytes(8, "big")])
+        answer = await page.ask("POST", "/do", posted | {"signed_at": old, "assertions": [late]})
+        assert (answer.status, "too long ago" in answer.why) == (403, True)
         # What was signed for one act is no signature for another.
         assert (await page.ask("POST", "/do", denial | {"assertions": [right]})).status == 403
         assert desk.server.card(2).decided is None  # type: ignore[union-attr]
