@@ -202,6 +202,11 @@ def test_who_refuses_or_is_somebody_else_does_not_come_in_and_the_bound_closes()
             Person("bob").signs_in(page, code)
             admin.answer("[y/N] ", "y\n")
             assert "revoke the person first" in ann.finish()[2]
+        with house.joining() as (admin, ann, page, code):  # a sign-in is no yes to the words
+            Person("ann").signs_in(page, code)
+            admin.answer("[y/N] ", "n\n")
+            assert "the words were not said to be the same" in ann.finish()[2]
+        assert house.run("team", "list").stdout.count("until 20") == 2
         house.provider.stop()
         assert "1 person may open until" in house.looks()
         asked = house.ask("make a", "t1")

@@ -61,7 +61,10 @@ def looks_in(folder: Folder) -> Looks:
         return {look.member: look for look in looks}
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         why = f"{type(error).__name__}: {error}"
-        raise TeamError(f"{folder.looks} cannot be read: {why}") from None
+        raise TeamError(
+            f"{folder.looks} cannot be read ({why}): who joined by the identity provider may do "
+            "nothing.  Remove that file, and invite them again by --oidc"
+        ) from None
 
 
 def _look(values: Mapping[str, Any]) -> LastLook:

@@ -128,7 +128,7 @@ def test_what_lets_the_operator_be_away_reaches_a_person(line: str) -> None:
 WORDS = (
     "team init", "team invite mallory --role admin", "team revoke ann", "team invite m --machine",
     "team join crab1abc@h:1", "desk", "", "up", "down", "serve", "allow 1", "answer 1 1=2", "pass 1", "hand-back 1",
-    "edit 1", "sessions note s text", "orders away", "orders release all", "team keys trust ann k.pub --confirmed",
+    "edit 1", "sessions note s text", "orders away", "orders release all", "team keys trust ann k.pub --confirmed", "team oidc use", "team invite m --oidc",
     "team keys distrust ann k.pub", "team keys use k.pub", "team servers h:1", "team names h", "team revoke m --machine",
 )  # fmt: skip
 
@@ -151,6 +151,8 @@ WORDS = (
         "cat ~/.config/crabhook/desks/ab12/closing.key",
         "cat ~/.local/state/crabhook/team/authority.key",
         "cp mine ~/.local/state/crabhook/team/team",
+        "cat ~/.local/state/crabhook/team/looks",
+        "rm ~/.local/state/crabhook/team/looks",
         "cp mine /etc/crabhook/team",
         "cat ~/.config/crabhook/desks/ab12/device.key",
         "cat ~/.config/crabhook/servers/ab12/token",
