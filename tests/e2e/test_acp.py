@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.e2e.test_headless import install as install_claude
 from tests.support import requirements
 from tests.support.acp_agents import (
     ADAPTER,
@@ -24,6 +25,7 @@ from tests.support.plain_desk import PlainDesk
 from tests.support.qwen import Qwen
 from tests.support.qwen import shell as qwen_shell
 from tests.support.turns import Script, Text, ToolUse, Turn, shell
+from tests.support.turns import bash as claude_bash
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -180,3 +182,32 @@ def test_questions_of_claude_code_are_a_form_that_is_filled_in_at_the_desk_or_in
     first, second = [request.tool_results() for request in agent.requests()][-1]
     assert '"Which colour?"="Blue"' in first
     assert '"Which colour?"="Red"' in second
+
+
+def test_a_call_of_claude_codes_subagent_is_one_card_for_hook_and_editor(
+    tmp_path: Path, desk: PlainDesk, ending: ExitStack
+) -> None:
+    requirements.insist(ADAPTER)
+    errand = {
+        "description": "Look",
+        "prompt": "ERRAND look",
+        "subagent_type": "general-purpose",
+        "run_in_background": False,
+    }
+    script = Script(
+        ((ToolUse("Agent", errand),), (Text("Done."),)),
+        {"ERRAND": ((claude_bash("touch made"),), (Text("I looked."),))},
+    )
+    agent = Claude(tmp_path / "claude", script, 200)
+    ending.callback(agent.close)
+    install_claude(agent, desk.address, gate=False)
+    editor = ending.enter_context(edited(agent, "claude", environment_of(agent), "--server", desk.address))  # fmt: skip
+    session = editor.open(str(agent.project))
+    editor.call("session/set_mode", sessionId=session, modeId="default")
+    turn = editor.prompt(session, "send somebody")
+    editor.asked(120)
+    desk.wait_for("asked as", again=True)
+    desk.say("1 allow")
+    assert editor.result(turn, 120)["result"]["stopReason"] == "end_turn"
+    assert made(agent) == ["made"]
+    assert not any(line.startswith("#2 ") for line in desk.said)

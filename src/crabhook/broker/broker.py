@@ -288,6 +288,12 @@ class Broker:
         self._state.now = fact.now
         return _HANDLERS[type(fact)](self._state, fact)
 
+    def with_agent(self, event: Event) -> Event:
+        """Return a proxy's event as one of the subagent that makes its call, if a hook named it."""
+        if event.agent_id:
+            return event
+        return replace(event, agent_id=self._state.followed.agent_of(event))
+
     def comes_to_a_card(self, fact: messages.Arrived) -> bool:
         """Whether an event would wait on a card if it arrived now; a no is exact."""
         return arriving.comes_to_a_card(self._state, fact)

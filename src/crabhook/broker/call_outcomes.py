@@ -122,6 +122,25 @@ class FollowedCalls:
                 self._calls.drop(key)  # the agent asked again: the later decision counts
         self._calls.keep(entry, entry.use_id)
 
+    def agent_of(self, event: Event) -> str:
+        """Return the subagent whose hook has named this very call; "" for no one agent.
+
+        A proxy's event may not say which agent of its session makes a call. The call's id, its tool
+        and its whole input must be the same, and no other agent may have named such a call.
+        """
+        if event.tool is None or not named(event):
+            return ""
+        own = (event.tool.use_id, event.tool.name, event.tool.fingerprint)
+        agents = {
+            kept.event.agent_id
+            for memory in (self._seen, self._calls)
+            for _, kept in memory.of_session(event)
+            if kept.event.tool is not None
+            and not kept.event.proxied
+            and (kept.event.tool.use_id, kept.event.tool.name, kept.asked) == own
+        }
+        return agents.pop() if len(agents) == 1 else ""
+
     def rivals(self, event: Event) -> list[Followed]:
         """Return the decided calls that have the event's id, but another tool or input."""
         if event.tool is None:

@@ -1,6 +1,7 @@
 """A proxy's request beside the hooks of the same agent: one call, one question."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from crabhook.model.card import Request, Stance
 from crabhook.model.decision import Decision, Verdict
 from crabhook.platforms import PLATFORMS
 from tests.support.playbook import ALLOW, PASS, WAIT, Playbook, bash, calling, prompt
+from tests.support.rows import every_row
 
 OPTIONS = [
     {"optionId": "once", "name": "Once", "kind": "allow_once"},
@@ -64,6 +66,37 @@ def test_both_share_a_card_and_its_decision(book: Playbook) -> None:
     book.answers(1, ALLOW)
     assert heard(book)["proxy"] == {"outcome": {"outcome": "selected", "optionId": "once"}}
     assert heard(book)["hook"]["hookSpecificOutput"]["decision"]["behavior"] == "allow"
+
+
+SUB: dict[str, Any] = {"agent": "a1", "stance": Stance.COMPANION}
+WHOSE = [
+    ([bash("call", "ls", **SUB)], "a1"),
+    ([bash("call", "ls", stance=Stance.COMPANION)], ""),
+    ([bash("call", "ls -a", **SUB)], ""),
+    ([bash("call", "ls", "t2", **SUB)], ""),
+    ([bash("call", "ls", session="other", **SUB)], ""),
+    ([bash("call", "ls", **SUB), bash("forged", "ls", **{**SUB, "agent": "a2"})], ""),
+    ([bash("call", "ls", **SUB), bash("forged", "ls", stance=Stance.COMPANION)], ""),
+]
+
+
+@every_row("hooks, agent", WHOSE)
+def test_a_proxys_call_is_the_subagents_whose_hook_alone_has_named_it(
+    hooks: list[Request], agent: str
+) -> None:
+    book = Playbook()
+    for hook in hooks:
+        book.asks(hook)
+    event = proxied("proxy", agent="claude").event
+    assert book.broker.with_agent(event).agent_id == agent
+
+
+def test_a_subagents_call_is_one_card_and_its_parents_like_call_another(book: Playbook) -> None:
+    book.asks(bash("before", "ls", **SUB)).asks(prompt("main", "ls", stance=Stance.COMPANION))
+    of_sub = proxied("proxy", agent="claude")
+    book.asks(replace(of_sub, event=book.broker.with_agent(of_sub.event)))
+    book.asks(prompt("hook", "ls", agent="a1", stance=Stance.COMPANION))
+    assert waiting(book) == [["main"], ["proxy", "hook"]]
 
 
 def test_a_shared_card_offers_what_both_can_carry(book: Playbook) -> None:

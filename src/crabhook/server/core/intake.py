@@ -52,6 +52,8 @@ class Intake:
             asked = replace(asked, event=replace(asked.event, machine=asked.origin.machine))
         if asked.size > VERY_LONG and asked.event.tool is not None:
             await asyncio.to_thread(asked.event.tool.measure)
+        if asked.event.proxied:
+            asked = replace(asked, event=self._runner.broker.with_agent(asked.event))
         held = PLATFORMS[asked.event.platform].held(asked.event, asked.stance)
         long = asked.size > LONG or may_go_deep(asked.event)
         ruling, risk = None, UNTOLD
