@@ -123,7 +123,7 @@ class FollowedCalls:
         self._calls.keep(entry, entry.use_id)
 
     def agent_of(self, event: Event) -> str:
-        """Return the subagent whose hook has named this very call; "" for no one agent.
+        """Return the subagent whose hook alone has named this very call; "" where there is none.
 
         A proxy's event may not say which agent of its session makes a call. The call's id, its tool
         and its whole input must be the same, and no other agent may have named such a call.

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 AT_ONCE = 3
 """A session waits more than it works."""
+LONGEST = "opencode"
+"""The agent whose sessions take longest, since it begins slowly."""
 
 
 async def run(session: Session, edition: str) -> Outcome:
@@ -25,7 +27,7 @@ async def run(session: Session, edition: str) -> Outcome:
 async def run_all(
     wanted: Sequence[tuple[Session, str]], done: Callable[[Outcome], None]
 ) -> Sequence[Outcome]:
-    """Run sessions, telling `done` of each; the outcomes come in the sessions' own order."""
+    """Run sessions, telling `done` of each; the longest begin first."""
     room = asyncio.Semaphore(AT_ONCE)
 
     async def in_turn(session: Session, edition: str) -> Outcome:
@@ -34,7 +36,8 @@ async def run_all(
         done(outcome)
         return outcome
 
-    return await asyncio.gather(*(in_turn(*pair) for pair in wanted))
+    longest_first = sorted(wanted, key=lambda pair: pair[0].agent != LONGEST)
+    return await asyncio.gather(*(in_turn(*pair) for pair in longest_first))
 
 
 def faults(outcome: Outcome, kept: Mapping[tuple[str, str, str], Row]) -> list[str]:
