@@ -139,5 +139,5 @@ $(VENV)/installed: pyproject.toml constraints.txt | $(VENV)/bin/python
 
 $(VENV)/developed: pyproject.toml constraints.txt | $(VENV)/bin/python
 	@echo "setting up (once): crabhook and the tools to work on it, into $(VENV)" >&2
-	@python -m pip install --quiet --constraint constraints.txt --editable '.[serve,cluster,web]' --group dev
+	@python -m pip install --quiet --constraint constraints.txt --editable '.[serve,cluster,oidc,web]' --group dev
 	@touch $@ $(VENV)/installed
