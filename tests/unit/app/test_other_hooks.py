@@ -1,6 +1,7 @@
 """Of the hooks that may change a call after the operator, those that run for it are named."""
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -213,6 +214,23 @@ def test_a_card_is_warned_of_the_code_that_a_plugin_has_its_agent_load(
     lay(tmp_path, _INSTALLED | {path: content, _USER: _ON})
     (told,) = known(home).at(tmp_path / HERE)(calling("Read"))
     assert "the module hooks/guard.tsx" in told
+
+
+@pytest.mark.parametrize("by", ["environment", "settings"])
+def test_a_card_is_warned_of_plugins_that_a_variable_names(
+    home: Path, tmp_path: Path, by: str
+) -> None:
+    folder = tmp_path / "brought"
+    lay(tmp_path, {"brought/hooks/hooks.json": {"modules": ["guard.tsx"]}})
+    named = {"CLAUDE_CODE_PLUGIN_DIRS": f"/nowhere{os.pathsep}{folder}"}
+    if by == "settings":
+        project = tmp_path / HERE / ".claude" / "settings.json"
+        project.parent.mkdir(parents=True)
+        project.write_text(json.dumps({"env": named}), encoding="utf-8")
+    others = OtherHooks({"HOME": str(home)} | (named if by == "environment" else {}))
+    others.begin()
+    (told,) = others.at(tmp_path / HERE)(calling("Read"))
+    assert "the module guard.tsx" in told
 
 
 def test_no_hook_changes_a_line_of_a_skill(home: Path, tmp_path: Path) -> None:

@@ -2,8 +2,10 @@
 
 import json
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
+from crabhook.demo.script import ScriptedAgent
 from crabhook.demo.sessions import MOST_PLANS, PLAYED, Read, ScriptedInput, revised, session, turns
 from crabhook.model.decision import Decision, Verdict
 from crabhook.platforms import HOOKED, PLATFORMS
@@ -45,6 +47,16 @@ def test_a_session_asks_for_a_command_a_change_and_answers_in_its_agents_words(a
         assert script.stance in PLATFORMS[agent].settings.stances
 
 
+@every_row("agent", PLAYED)
+def test_an_agents_hooks_are_installed_as_its_session_says(agent: str) -> None:
+    async def tell(_: Read) -> None:
+        pass
+
+    client = ScriptedAgent(session(agent), "unix:/x", Path(), tell)._client
+    assert client[client.index("--platform") + 1] == agent
+    assert ("--companion" in client) == (session(agent).stance == "companion")
+
+
 def test_a_denial_is_read_with_its_reason_and_nothing_else_is_one() -> None:
     first = CLAUDE.inputs[0]
     event = CLAUDE.event(first.sends)
@@ -62,6 +74,10 @@ def test_a_denied_deletion_is_asked_again_without_it_by_each_agent(agent: str) -
         asked = script.send(Read(session(agent).event(asked.sends), ""))
     again = script.send(denial(asked, "keep build", agent))
     changed = tool_input(again, agent)
+    before, after = (session(agent).event(row.sends).tool for row in (asked, again))
+    assert before is not None
+    assert after is not None
+    assert (before.use_id == after.use_id) is (not before.use_id)  # another call
     assert changed["command"] == "npm ci 2>&1 | tail -n 3"
     reason = "no reason" if agent == "acp" else "keep build"  # ACP takes no reason
     assert reason in changed.get("description", reason)

@@ -4,6 +4,7 @@ The token of a sent hook stays out of the settings, which may be a project's: th
 that has it.
 """
 
+import os
 import re
 import shlex
 import sys
@@ -135,6 +136,7 @@ def _matches(pattern: str, url: str) -> bool:
 
 _MANIFEST = Path(".claude-plugin", "plugin.json")
 _USUAL = Path("hooks", "hooks.json")
+_DIRS = "CLAUDE_CODE_PLUGIN_DIRS"
 
 
 def brought(around: Around) -> Iterator[PluginFile]:
@@ -142,21 +144,26 @@ def brought(around: Around) -> Iterator[PluginFile]:
 
     An installed plugin runs where `enabledPlugins` is true, by the last settings in the order of
     `SettingsScope`. One below `skills` of the user's or project's folder runs unless false. Plugins
-    of `--plugin-dir` are in no file.
+    of `--plugin-dir` are in no file, those of CLAUDE_CODE_PLUGIN_DIRS in the
+    environment, which settings may set.
     """
     try:
         own = settings_path(SettingsScope.USER, around.project, around.environment).parent
     except InstallError:  # no home: then no plugins of the user's either
         return
     enabled: dict[str, Value] = {}
+    named_dirs = [around.environment.get(_DIRS, "")]
     for scope in SettingsScope:
-        path = settings_path(scope, around.project, around.environment)
-        enabled |= object_at(around.object_in(path), "enabledPlugins")
+        settings = around.object_in(settings_path(scope, around.project, around.environment))
+        enabled |= object_at(settings, "enabledPlugins")
+        named_dirs.append(text_at(object_at(settings, "env"), _DIRS))
     named = around.environment.get("CLAUDE_CODE_PLUGIN_CACHE_DIR")
     plugins = Path(named) if named else own / "plugins"
     for name in (name for name, value in enabled.items() if value is True):
         for root in dict.fromkeys(_installed(around, plugins, name)):
             yield from _hooks_of(around, root, name)
+    for folder in filter(None, os.pathsep.join(named_dirs).split(os.pathsep)):
+        yield from _files_of(around, Path(folder), "")
     for skills in dict.fromkeys((own / "skills", around.project / ".claude" / "skills")):
         for folder in around.names(skills):
             root = skills / folder
@@ -188,8 +195,12 @@ def _installed(around: Around, plugins: Path, name: str) -> Iterator[Path]:
 
 
 def _hooks_of(around: Around, root: Path, name: str) -> Iterator[PluginFile]:
+    """Yield the hook files of a plugin that a command switches off by its name."""
+    yield from _files_of(around, root, shlex.join(["claude", "plugin", "disable", name]))
+
+
+def _files_of(around: Around, root: Path, without: str) -> Iterator[PluginFile]:
     """Yield a plugin's hook files: the usual file, and its manifest's."""
-    without = shlex.join(["claude", "plugin", "disable", name])
     yield PluginFile(root / _USUAL, without)
     more = around.object_in(root / _MANIFEST).get("hooks")
     if isinstance(more, dict):
