@@ -376,3 +376,18 @@ def test_a_note_to_an_agent_with_strict_hooks_is_given_up_in_words() -> None:
     assert any("signed replies alone" in line.text for line in server.feed())
     server.answer(2, Decision(Verdict.DENY, reason="no"))
     assert all(b"look at the tests" not in reply.stdout for reply in server.replies.values())
+
+
+async def test_a_long_input_is_fetched_drawn_and_signed_whole(tmp_path: Path) -> None:
+    server = PlayedDesk()
+    asked = call("Write", {"file_path": "/x", "content": "é" * 60_000})
+    name = server.ask(asked, strict=1)
+    (card,) = server.waiting()
+    long = replace(card.requests[0], size=200_000)
+    server.runner.broker._state.cards.put(replace(card, requests=(long,)))
+    async with team_port(server.runner, tmp_path, ann=DECIDER) as port, port.desk("ann") as desk:
+        replica = followed(desk)
+        (drawn,) = replica.waiting()
+        assert len(str(drawn.event.given["content"])) == 60_000
+        assert await given(replica, Decide(1, drawn.revision, ALLOW)) == Done()
+        assert signers(server, port, name, asked) == ["o-ann"]
