@@ -199,11 +199,13 @@ def _template(options: Options, wish: str, event: str | None) -> str | None:
 
 
 def _wish(options: Options, unanswered: Unanswered) -> str:
-    kind = unanswered.kind
+    kind, strict = unanswered.kind, options.when_unsigned or "pass"
     if kind == "unsigned":
         wishes = [options.when_unsigned or options.when_lost, _least(unanswered.unsigned)]
     elif kind == "fault":  # it is unknown how far the request came
-        wishes = [options.when_unreachable, options.when_lost]
+        wishes = [options.when_unreachable, options.when_lost, strict]
+    elif kind == "options":  # perhaps of those by which a strict hook checks
+        wishes = [options.when_unreachable, strict]
     else:
         return options.when_lost if kind in ("lost", "late") else options.when_unreachable
     return max(wishes, key=("pass", "ask", "deny").index)

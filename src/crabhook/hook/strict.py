@@ -79,10 +79,11 @@ class StrictCheck:
         silent = reply.stdout in _SILENCE and not reply.stderr and not reply.exit_code
         if silent and (wish == "pass" or options.stance == COMPANION):
             return reply
+        while self._team is None and self.work_ahead():
+            pass
         team = self._team
-        while team is None:
-            self.work_ahead()
-            team = self._team
+        if team is None:
+            raise Unanswered("unsigned", "its team file could not be read before")
         from crabhook.hook.signed import signatures_in, team_file_in
 
         try:

@@ -241,7 +241,10 @@ def test_a_wrong_option_makes_no_hook_that_is_not_strict(tmp_path: Path) -> None
         (team, authority, "--when-unsigned=allow"),
         (team, authority, "--team-version=-1"),
     ):
-        assert read_options(options, {}).problem, options
+        wrong = read_options((*options, "--when-unsigned=deny"), {})
+        assert wrong.problem, options
+        assert verdict(fall_back(wrong, PAYLOAD, Unanswered("options", wrong.problem))) == "deny"
+        assert verdict(fall_back(wrong, PAYLOAD, Unanswered("fault", "why"))) == "deny"
     for path in (tmp_path / "none", tmp_path, Path("/dev/null")):
         options = read_options((f"--team={path}", authority, "--when-unsigned=deny"), {})
         with pytest.raises(Unanswered) as caught:
