@@ -141,6 +141,7 @@ def _conclude(state: BrokerState, request: Request) -> list[Effect]:
     for card in ended:
         over = card.went_on and platform.phase(event) is not Phase.RAN
         why = Ended.SESSION_OVER if over else AnsweredAtAgent(platform.outcome(event))
+        effects += undecided.settle(state, card) if card.went_on else []
         effects += state.release(card, why, Refusal.OVER)
     effects += conflicts.report_result(state, request)
     effects += conflicts.report_end(state, request, closes)
@@ -326,8 +327,9 @@ def _take_in(  # noqa: PLR0913 - what is known of it by now
     if fact.files:
         state.files[leg.id] = fact.files
     state.pending.enter(fact.request, fact.attempt)
+    settled: list[Effect] = []
     if (card := undecided.same_call(state, leg.event)) is not None:
-        again = undecided.asked_again(state, card, leg, fact.risk)
+        again, settled = undecided.asked_again(state, card, leg, fact.risk)
         card = replace(again, reason=ruling.reason, alarms=alarms)
     elif (card := _same_call(state, leg.event)) is not None:
         risk = max(card.risk, fact.risk, key=lambda either: either.level)
@@ -349,7 +351,7 @@ def _take_in(  # noqa: PLR0913 - what is known of it by now
     terms = (*(fact.ruling.terms if fact.ruling else ()), *signing.terms_of(leg))
     card, wakes = balloting.opened(state, card, terms, fact.electorate)
     card, void = signing.asked_again(state, card, leg)
-    return [*void, state.put(card), state.wake(leg.wait_until, leg.id), *wakes]
+    return [*settled, *void, state.put(card), state.wake(leg.wait_until, leg.id), *wakes]
 
 
 def _tied(state: BrokerState, event: Event, ruling: Course) -> Course:

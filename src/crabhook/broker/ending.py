@@ -305,6 +305,8 @@ def _never_came_back(state: BrokerState) -> list[Effect]:
     state.expected_back = (0.0, [])
     effects: list[Effect] = []
     for request_id in ids:
-        if state.pending.attempt(request_id) == NO_CONNECTION:
+        card = state.cards.of_request(request_id)
+        gone = state.pending.attempt(request_id) == NO_CONNECTION
+        if gone and card is not None and not card.went_on:
             effects += _left(state, request_id, Ended.NEVER_CAME_BACK)
     return effects

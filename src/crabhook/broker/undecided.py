@@ -36,8 +36,8 @@ def time_up(state: BrokerState, leg: Leg) -> list[Effect]:
     """
     card = state.cards.of_leg(leg)
     if card.went_on:
-        state.pending.leave(leg.id)
-        return state.leave(card, [leg], _TIME_UP, Happening.TIMED_OUT)
+        settled = settle(state, card)
+        return [*settled, *state.leave(card, [leg], _TIME_UP, Happening.TIMED_OUT)]
     same = same_call(state, leg.event)
     if not _may_stay(state, card, beside=0 if same else 1):
         return []
@@ -102,12 +102,23 @@ def ran(state: BrokerState, news: Event) -> list[Card]:
     return list(_open(state, news)) if phase is Phase.RAN else []
 
 
-def asked_again(state: BrokerState, card: Card, leg: Leg, risk: Risk) -> Card:
+def asked_again(state: BrokerState, card: Card, leg: Leg, risk: Risk) -> tuple[Card, list[Effect]]:
     """Return an open card with the hook of the same call, which waits."""
-    for old in card.requests:
-        state.pending.leave(old.id)
+    settled = settle(state, card)
     asked = TimesAsked(card.asked.times + 1)
-    return replace(card, requests=(leg,), asked_at=state.now, asked=asked, risk=risk)
+    again = replace(card, requests=(leg,), asked_at=state.now, asked=asked, risk=risk)
+    return again, settled
+
+
+def settle(state: BrokerState, card: Card) -> list[Effect]:
+    """Let go of an open card's hook; its answer goes on record, since it may ask for that again."""
+    effects: list[Effect] = []
+    for leg in card.requests:
+        if (left := state.pending.leave(leg.id)) is not None:
+            reply = reply_to(state, leg.event, card.number)
+            state.tickets.give(leg.id, left[1], reply, state.now)
+            effects.append(Resolve(leg.id, NO_CONNECTION, left[1], reply, again=True))
+    return effects
 
 
 def check(card: Card, decision: Decision) -> None:
@@ -140,11 +151,7 @@ def ruled(state: BrokerState, card: Card, decided: Decided) -> list[Effect]:
         effects = state.rule_on(card, order, by, text)
     else:
         effects = state.tell_if_possible(event, text, by)
-    for leg in card.requests:
-        if (left := state.pending.leave(leg.id)) is not None:
-            reply = reply_to(state, leg.event, card.number)
-            effects.append(Resolve(leg.id, NO_CONNECTION, left[1], reply, again=True))
-    return effects
+    return [*effects, *settle(state, card)]
 
 
 def _answer(state: BrokerState, leg: Leg, number: int) -> Resolve:

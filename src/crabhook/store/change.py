@@ -139,9 +139,9 @@ def settled(answers: Sequence[KeptReply], *entries: Entry) -> Change:
     return Change(entries, ended=tuple(ids), answers=tuple(answers))
 
 
-def left(request_ids: Iterable[str], *entries: Entry) -> Change:
-    """Return the change of requests that ended without an answer from this server."""
-    return Change(entries, ended=tuple(request_ids))
+def left(request_ids: Iterable[str], *entries: Entry, answers: Sequence[KeptReply] = ()) -> Change:
+    """Return the change of requests that nobody decided; `answers`: what their hooks were told."""
+    return Change(entries, ended=tuple(request_ids), answers=tuple(answers))
 
 
 def delivered(request_id: str, *entries: Entry, whole: bool) -> Change:

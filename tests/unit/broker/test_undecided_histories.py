@@ -70,7 +70,6 @@ class UndecidedHistories(RuleBasedStateMachine):
         self._arrive(ticket)
         if expected is ALLOW:
             assert ticket in self.allowed[command, agent], "a yes did not count"
-            del self.ruling[command, agent]
         if expected is DENY:
             assert b"not here" in self.heard[ticket][0], "a no did not count"
         return ticket
@@ -153,9 +152,12 @@ class UndecidedHistories(RuleBasedStateMachine):
         return decision if self.now - at < RULED_FOR else None
 
     def _arrive(self, ticket: str) -> None:
-        _, request = self.asked[ticket]
+        key, request = self.asked[ticket]
         self.connection[ticket] += 1
+        before = len(self.allowed.get(key, ()))
         self._tell(Arrived(request, None, self.connection[ticket], self.now))
+        if self._counts(key) is ALLOW and len(self.allowed.get(key, ())) > before:
+            del self.ruling[key]
 
     def _tell(self, fact: Fact) -> None:
         effects = self.broker.handle(fact)
@@ -180,4 +182,4 @@ class UndecidedHistories(RuleBasedStateMachine):
 
 
 TestUndecidedHistories = pytest.mark.timeout(300)(UndecidedHistories.TestCase)
-TestUndecidedHistories.settings = examples(60, stateful_step_count=30)
+TestUndecidedHistories.settings = examples(100, stateful_step_count=30)

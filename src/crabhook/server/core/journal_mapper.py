@@ -119,7 +119,7 @@ class JournalMapper:
                 continue
             card, before = effect.card, effect.before
             if card.state is State.WAITING:
-                made += self._waiting(card, before, fact)
+                made += self._waiting(card, before, fact, replies)
             elif before is None or before.state is State.WAITING:
                 made.append(self._end(card, replies, _proof_for(card, fact)))
         if isinstance(fact, messages.Arrived) and fact.request.id in replies:
@@ -164,7 +164,9 @@ class JournalMapper:
         if isinstance(fact, _OPERATORS):
             yield from _operator_did(fact, effects, wall)
 
-    def _waiting(self, card: Card, earlier: Card | None, fact: messages.Fact) -> Iterator[Change]:
+    def _waiting(
+        self, card: Card, earlier: Card | None, fact: messages.Fact, replies: _Replies
+    ) -> Iterator[Change]:
         """Keep each leg that is new or has a new timeout, but no leg that left its card.
 
         A restart would put such a leg back on a card that may be decided by then. A new leg on a
@@ -179,7 +181,7 @@ class JournalMapper:
                 why = _TIME_UP if gone.wait_until <= now else _GONE
                 why = _AGAIN if earlier and earlier.went_on else why
                 entry = entries.ended(RecordKind.LEFT, gone, wall, card=card.number, why=why)
-                yield left([gone.id], entry)
+                yield left([gone.id], entry, answers=_kept_of([gone], replies, wall))
         for leg in card.requests:
             if kept_until.get(leg.id) == leg.wait_until:
                 continue
@@ -211,7 +213,8 @@ class JournalMapper:
         first = next((leg for leg in card.requests if named(leg.event)), card.requests[0])
         if card.end is not None:
             kind = _ENDS[card.state]
-            return left(legs, entries.ended(kind, first, wall, card=card.number, end=card.end))
+            entry = entries.ended(kind, first, wall, card=card.number, end=card.end)
+            return left(legs, entry, answers=_kept_of(card.requests, replies, wall))
         assert card.decided is not None  # noqa: S101 - what ended otherwise says why
         waited = card.ended_at - card.asked_at
         entry = entries.decided(
@@ -356,6 +359,11 @@ def _strict(kept: Waiting) -> SignedOnly | None:
     if not kept.strict:
         return None
     return SignedOnly(kept.payload, ticket_digest(kept.secret), kept.strict)
+
+
+def _kept_of(legs: Sequence[Leg], replies: _Replies, wall: float) -> list[KeptReply]:
+    """Return the stored form of what these hooks were told, of those that were told anything."""
+    return [answer_kept(leg, replies[leg.id], wall) for leg in legs if leg.id in replies]
 
 
 def answer_kept(leg: Leg, resolve: Resolve, wall: float, card: Card | None = None) -> KeptReply:
