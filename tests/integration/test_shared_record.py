@@ -53,14 +53,20 @@ def served(
 
 
 def asks(
-    service: Service, command: str, number: int = 1, server: str = ""
+    service: Service,
+    command: str,
+    number: int = 1,
+    server: str = "",
+    *,
+    event: str = "PermissionRequest",
+    options: tuple[str, ...] = (),
 ) -> subprocess.Popen[str]:
     """A hook of an agent that wants to run this; it asks the service, or a `server` of others."""
-    told = {"hook_event_name": "PermissionRequest", "session_id": "s1", "cwd": "/tmp"}
+    told = {"hook_event_name": event, "session_id": "s1", "cwd": "/tmp"}
     told |= {"tool_name": "Bash", "tool_input": {"command": command}}  # type: ignore[dict-item]
     told |= {"tool_use_id": f"t{number}", "permission_mode": "default", "transcript_path": "/x"}
     hook = subprocess.Popen(
-        [CRABHOOK, "--server", server or service.address],
+        [CRABHOOK, "--server", server or service.address, *options],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -252,6 +252,33 @@ async def test_what_a_killed_leader_had_decided_and_not_delivered_the_next_one_d
     assert "taken-up" not in standby.audit("--all-kinds")  # nobody was asked again
 
 
+async def test_a_call_that_nobody_decided_is_open_at_the_next_leader_and_runs_once(
+    two: Two,
+) -> None:
+    leader, standby = two.servers
+
+    async def gate(server: Service, number: int) -> str:
+        closed = ("--when-lost", "deny", "--wait", "4")
+        hook = asks(server, "make", number, event="PreToolUse", options=closed)
+        return (await asyncio.to_thread(hook.communicate, timeout=60))[0]
+
+    async with two.team.desk("ann", two.ports[1]) as desk:
+        seat = Replica(desk, desk.now)
+        seat.follow()
+        for number in (1, 2):
+            assert "Not decided" in await gate(leader, number)
+        await until(lambda: [(c.asked.times, c.went_on) for c in seat.waiting()] == [(2, True)])
+        leader.process.kill()
+        await asyncio.to_thread(standby.listens)
+        await until(lambda: desk.attached.is_set() and desk.hello.part == "leader")
+        (card,) = seat.waiting()
+        assert (card.number, card.went_on) == (1, True)
+        assert isinstance(await decided(seat, 1), Done)
+        assert '"allow"' in await gate(standby, 3)
+        assert "Not decided" in await gate(standby, 4)
+    assert "as they were written" in standby.audit("verify")
+
+
 def test_what_each_server_is_stands_in_its_status(two: Two) -> None:
     led, stands = (
         json.loads(crabhook(one, "status", "--json", *at(one)).stdout) for one in two.servers

@@ -17,7 +17,14 @@ from crabhook.model.actor import Nobody, Operator
 from crabhook.store.actors import actor_in
 from crabhook.store.interface import ALL, CorruptError, History, Query, Row, SideTables, StoreError
 from crabhook.store.record import GENESIS, Cut, Head, Record, RecordKind, cut_of, cuts_in, link
-from crabhook.store.witness import legs_of, of_answer, of_asked, of_halts
+from crabhook.store.witness import (
+    ANSWERS,
+    UNDECIDED,
+    legs_of,
+    of_answer,
+    of_asked,
+    of_halts,
+)
 
 _OF_DOCUMENTS = Query(kinds=(RecordKind.DOCUMENT.value,))
 Look: TypeAlias = Callable[[Record], None]
@@ -403,11 +410,13 @@ def _compare_answers(history: History, there: SideTables, verified: Verified) ->
     """Compare the hooks' answers with the decisions."""
     rows = _by_recorded_id(there.answers, there.key)
     missing = {str(row.get("request_id")) for row in there.answers}
-    kinds = (RecordKind.DECIDED.value, RecordKind.CONSUMED.value)
+    kinds = tuple(sorted(kind.value for kind in ANSWERS))
     for record in history.find(Query(kinds=kinds, backwards=True)):
         if not missing:
             return
         kept = None
+        if record.kind in UNDECIDED and not kept_in(record):
+            continue  # most of them told their hooks nothing
         for leg in legs_of(str(record.request_id), record.data()) & rows.keys():
             row = rows[leg]
             if (request_id := str(row.get("request_id"))) not in missing:

@@ -14,6 +14,10 @@ from crabhook.store.interface import Row
 from crabhook.store.record import Entry, RecordKind
 from crabhook.store.sql import ANSWER, WAITING, answer_row, halt_row, waiting_row
 
+UNDECIDED = frozenset({RecordKind.LEFT, RecordKind.EXPIRED, RecordKind.WITHDRAWN})
+"""The kinds of records of a wait that ended undecided, though its hook may have been told so."""
+ANSWERS = UNDECIDED | {RecordKind.DECIDED, RecordKind.CONSUMED}
+"""The kinds of records that an answer to a hook is written with."""
 _LATER = frozenset({"asked", "wait_until", "card", "gives_up_at"})
 """Columns of a waiting request that change while it waits."""
 _ASKED = tuple(name for name in WAITING if name not in _LATER)
@@ -58,7 +62,7 @@ def witnessed(key: bytes, change: Change, entry: Entry) -> list[str]:
                 for request in change.waiting
                 if request.request_id == entry.request_id
             ]
-        case RecordKind.DECIDED | RecordKind.CONSUMED if change.answers:
+        case kind if kind in ANSWERS and change.answers:
             if len(change.answers) == 1 and change.answers[0].request_id == entry.request_id:
                 return [*_answer(key, change.answers[0])]
             legs = legs_of(entry.request_id, entry.body)

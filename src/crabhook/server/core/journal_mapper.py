@@ -214,7 +214,10 @@ class JournalMapper:
         if card.end is not None:
             kind = _ENDS[card.state]
             entry = entries.ended(kind, first, wall, card=card.number, end=card.end)
-            return left(legs, entry, answers=_kept_of(card.requests, replies, wall))
+            answers = _kept_of(card.requests, replies, wall)
+            if len(answers) > 1:
+                entry = replace(entry, body={**entry.body, "legs": [*legs]})
+            return left(legs, entry, answers=answers)
         assert card.decided is not None  # noqa: S101 - what ended otherwise says why
         waited = card.ended_at - card.asked_at
         entry = entries.decided(

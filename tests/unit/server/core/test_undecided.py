@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 import time
+from contextlib import closing
 from itertools import chain, combinations
 from typing import TYPE_CHECKING
 
@@ -11,6 +13,7 @@ import pytest
 from crabhook.model.actor import Ended, OrderKind
 from crabhook.model.card import State
 from crabhook.store.opening import open_history
+from crabhook.store.verify import verify
 from tests.support.playbook import ALLOW, DENY, asking
 from tests.support.seat import seat
 from tests.unit.broker.test_undecided import gate
@@ -86,6 +89,13 @@ async def story(folder: Path, kills: Iterable[int], ruling: Decision) -> None:
     third = lives.ask("c")
     assert third.over is (ruling is DENY)
     killed(lives.runner)
+    assert faults(folder) == []
+
+
+def faults(folder: Path) -> list[str]:
+    """What is wrong with a record, by its own chain and its tables."""
+    with open_history(folder) as history:
+        return [fault.what for fault in verify(history, []).faults]
 
 
 @pytest.mark.parametrize("ruling", [ALLOW, DENY], ids=["yes", "no"])
@@ -111,6 +121,23 @@ async def test_an_open_card_keeps_its_count_its_time_and_its_place(tmp_path: Pat
     (card,) = lives.runner.broker.waiting()
     assert (card.asked.times, card.went_on) == (3, False)
     killed(lives.runner)
+
+
+async def test_what_a_hook_was_told_is_witnessed_though_its_card_is_another(tmp_path: Path) -> None:
+    lives = Lives(tmp_path)
+    await lives.begin()
+    calls = [lives.ask(ticket) for ticket in "ab"]
+    lives.pass_time()
+    told = [(await call.wait()).stdout for call in calls]
+    lives.ask("c")  # the same call again
+    await lives.kill()
+    assert [await lives.hears(ticket) for ticket in "ab"] == told
+    killed(lives.runner)
+    assert faults(tmp_path) == []
+    with closing(sqlite3.connect(tmp_path / "record.db")) as record:
+        record.execute("UPDATE answer SET stdout = 'allow' WHERE request_id = 'b'")
+        record.commit()
+    assert faults(tmp_path) == ["the answer to request b is not what was decided here"]
 
 
 async def test_a_server_that_is_told_to_end_leaves_an_open_card_to_the_next(tmp_path: Path) -> None:
