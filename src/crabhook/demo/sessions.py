@@ -21,7 +21,8 @@ Input = Mapping[str, Any]
 
 CLAUDE = "claude"
 """The agent that is played where none is named."""
-PLAYED = (*HOOKED, "acp")
+_FOLDER = resources.files("crabhook.demo") / "inputs"
+PLAYED = tuple(agent for agent in PLATFORMS if (_FOLDER / f"{agent}.jsonl").is_file())
 """The agents that have a session."""
 
 
@@ -55,8 +56,8 @@ class DemoSession:
 
 def session(agent: str = CLAUDE) -> DemoSession:
     """Return an agent's session."""
-    file = resources.files("crabhook.demo") / "inputs" / f"{agent}.jsonl"
-    installed, *rows = map(json.loads, file.read_text("utf-8").splitlines())
+    lines = (_FOLDER / f"{agent}.jsonl").read_text("utf-8").splitlines()
+    installed, *rows = map(json.loads, lines)
     inputs = (
         ScriptedInput(
             installed["session"] | row["input"], row.get("says", ""), row.get("typed", "")

@@ -31,6 +31,10 @@ def tool_input(asked: ScriptedInput, agent: str = "claude") -> dict[str, Any]:
     return tool.input
 
 
+def test_every_agent_with_hooks_has_a_session() -> None:
+    assert {*HOOKED} <= {*PLAYED}
+
+
 @every_row("agent", PLAYED)
 def test_a_session_asks_for_a_command_a_change_and_answers_in_its_agents_words(agent: str) -> None:
     script = session(agent)
