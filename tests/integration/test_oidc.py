@@ -142,6 +142,7 @@ def test_who_signs_in_comes_in_by_their_groups_and_goes_with_them() -> None:
         assert "@leads" in listed
 
         asked = house.ask("make a", "t1")
+        assert house.pending()
         code, words = house.ann.typed("allow", "1", passphrase=PASSPHRASE)
         assert code == DONE, words
         assert asked.finish().output["hookSpecificOutput"]["permissionDecision"] == "allow"
@@ -216,3 +217,6 @@ def test_who_refuses_or_is_somebody_else_does_not_come_in_and_the_bound_closes()
         asked.finish()
         listed = house.run("team", "list").stdout
         assert "Since then: no way to" in listed
+        ended = house.run("team", "invite", "bob", "--oidc", "--host", "127.0.0.1")
+        assert (ended.returncode, "crab1" in ended.stdout) == (1, False)
+        assert "no way to" in ended.stderr

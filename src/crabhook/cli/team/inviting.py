@@ -193,7 +193,9 @@ def invite_operator(arguments: argparse.Namespace) -> None:
 def _signing_in(folder: Folder, team: Team, member: Member) -> "SigningIn":
     from crabhook.cli.team.signing_in import SigningIn  # few teams ask a provider
 
-    return SigningIn(folder, team, member)
+    signing_in = SigningIn(folder, team, member)
+    asyncio.run(signing_in.reach())  # before a line is printed by which nobody could come
+    return signing_in
 
 
 def invited_person(arguments: argparse.Namespace, team: Team) -> Member:

@@ -38,6 +38,10 @@ class SigningIn:
         self._code: DeviceCode | None = None
         self._confirmed: Confirmed | None = None
 
+    async def reach(self) -> None:
+        """Read what the provider publishes; raises ProviderError."""
+        await self._provider.reach()
+
     async def begin(self) -> tuple[str, str]:
         """Begin the sign-in; return the page and the code.  Raises ProviderError."""
         self._code = code = await self._provider.begin()
