@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support import requirements
 from tests.support.copilot import Copilot, shell
 from tests.support.plain_desk import PlainDesk
 from tests.support.turns import Text, ToolUse
@@ -116,6 +118,18 @@ def test_without_an_answer_in_time_copilot_goes_on_by_its_own_rules(
     (told,) = run.requests[-1].results()
     assert "no interactive user response was available" in told
     assert files(agent) == []
+
+
+@pytest.mark.parametrize(("edition", "made"), [("copilot", ["made"]), ("copilot-older", [])])
+def test_a_hook_that_copilot_ends_lets_the_call_run_and_in_an_older_version_denies_it(
+    copilot: MakeHooked[Copilot], desk: PlainDesk, edition: str, made: list[str]
+) -> None:
+    requirements.insist(edition)
+    agent = copilot(desk.address, (shell("touch made"),), DONE, edition=edition)
+    text = re.sub(r'("timeoutSec": )\d+', r"\g<1>2", agent.hooks.read_text("utf-8"))
+    agent.hooks.write_text(text, "utf-8")
+    agent.headless("make a file", "--allow-all-tools")
+    assert files(agent) == made
 
 
 @pytest.mark.parametrize("closed", [True, False], ids=["closed", "open"])
