@@ -16,6 +16,7 @@ from crabhook.hook.strict import StrictCheck
 from crabhook.hook.wire import WireReply, read_reply
 from crabhook.team.membership import Machine, Scope
 from crabhook.v1 import permission_pb2 as pb
+from tests.support.authenticator import Authenticator
 from tests.support.hostile_answers import (
     ALLOW,
     ANN,
@@ -28,7 +29,9 @@ from tests.support.hostile_answers import (
     signing,
 )
 from tests.support.rows import every_row
-from tests.support.signing_people import NOW
+from tests.support.signing_people import NOW, SigningPerson
+from tests.support.ssh_keys import KINDS as SSH_KINDS
+from tests.support.ssh_keys import Signer
 from tests.unit.hook.peers import PAYLOAD
 
 Answer = Callable[[pb.PermissionRequest], pb.PermissionResponse]
@@ -275,3 +278,23 @@ def test_without_the_parts_in_c_the_public_modules_do_the_same(
         response = allowed(request, ANN, kind=kind).SerializeToString()
         assert check.checked(read_reply(response), response).stdout == ALLOW
     assert sys.modules["crabhook.hook.signed"]._scan.__name__ == "raw_decode"
+
+
+@every_row("kind", ["ES256", "EdDSA", "RS256", "ES384"])
+def test_passkeys_of_every_kind_that_can_be_enrolled_sign(tmp_path: Path, kind: str) -> None:
+    eve = SigningPerson("eve", phone=Authenticator(kind))
+    file = TEAM.file(members=(eve.member,))
+    reply = printed(tmp_path, lambda it: allowed(it, eve, kind="passkey"), file=file, ready=True)
+    assert (reply.stdout == ALLOW) == (kind != "ES384")
+
+
+@every_row("kind", SSH_KINDS)
+def test_ssh_keys_of_every_kind_sign(tmp_path: Path, kind: str) -> None:
+    eve = SigningPerson("eve", ssh=Signer(kind))
+    (key,) = eve.member.keys
+    hardware = kind.startswith("sk-")
+    for confirmed in (False, True):
+        member = replace(eve.member, keys=(replace(key, confirmed=confirmed),))
+        file = TEAM.file(members=(member,))
+        reply = printed(tmp_path, lambda it: allowed(it, eve, kind="ssh"), file=file, ready=True)
+        assert (reply.stdout == ALLOW) == (hardware or confirmed)
