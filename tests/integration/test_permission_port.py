@@ -11,7 +11,7 @@ import pytest
 from crabhook.model.card import FeedEntry, Stance, State
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Event
-from crabhook.platforms import PLATFORMS
+from crabhook.platforms import CLIENTS
 from crabhook.platforms.event_table import Held
 from crabhook.server.address import Address, TcpAddress
 from crabhook.server.core import runner as runner_module
@@ -53,9 +53,9 @@ def address(request: pytest.FixtureRequest, tmp_path_factory: Any) -> list[Addre
     return [] if request.param == "unix" else [TcpAddress("127.0.0.1", 0)]
 
 
-@pytest.mark.parametrize("name", PLATFORMS)
+@pytest.mark.parametrize("name", CLIENTS)
 async def test_every_recorded_input_goes_through(name: str, address: list[Address]) -> None:
-    platform, waited = PLATFORMS[name], 0
+    platform, waited = CLIENTS[name], 0
     async with opened(*address, token="t0ken") as port, connected(port.bound[0]) as channel:
         for sample in sorted((SAMPLES / name).glob("*.json")):
             sent = request(sample.read_bytes(), platform=name)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from crabhook.doctor.processes import NO_PLATFORM, ServerAnswer, ask
 from crabhook.hook import Options
-from crabhook.platforms import PLATFORMS
+from crabhook.platforms import CLIENTS
 from crabhook.server.address import TcpAddress
 from tests.support.port import opened
 
@@ -26,7 +26,7 @@ async def test_a_server_tells_that_it_is_there_and_which_agents_it_knows() -> No
     async with opened() as port:
         answer = await asked(str(port.bound[0]))
         assert answer.there
-        assert set(answer.platforms) == set(PLATFORMS)
+        assert set(answer.platforms) == set(CLIENTS)
         assert 0 < answer.seconds < 6
 
 
@@ -68,7 +68,7 @@ def test_somebody_else_there_is_not_taken_for_a_server() -> None:
 
 
 def test_no_platform_of_ours_has_the_probes_name() -> None:
-    assert NO_PLATFORM not in PLATFORMS
+    assert NO_PLATFORM not in CLIENTS
 
 
 def test_the_options_asked_with_stay_as_they_were(tmp_path: Path) -> None:

@@ -36,6 +36,7 @@ EDITS = {
     "copilot": "Edit",
     "opencode": "edit",
     "acp": "Edit",
+    "aap": "Edit",
 }
 NO_DESK = cast("Replica", None)  # of an unchanged call nobody is asked
 
