@@ -116,8 +116,8 @@ def until(person: Typist, wanted: re.Pattern[str]) -> tuple[str, ...]:
 
 @contextmanager
 def house_of(groups: list[str]) -> Iterator[House]:
-    folder = Path(tempfile.mkdtemp(prefix="crabhook-oidc-", dir="/tmp"))
     with provider_of({"ann": {"groups": groups}}) as provider:
+        folder = Path(tempfile.mkdtemp(prefix="crabhook-oidc-", dir="/tmp"))
         house = House(folder, provider)
         try:
             house.begin()
