@@ -11,7 +11,7 @@ from crabhook.platforms.acp import events as acp
 from crabhook.platforms.claude import events as claude
 from crabhook.platforms.codex import events as codex
 from crabhook.platforms.copilot import events as copilot
-from crabhook.platforms.event_table import Held
+from crabhook.platforms.event_table import Also, Held
 from crabhook.platforms.gemini import events as gemini
 from crabhook.platforms.opencode import events as opencode
 from crabhook.platforms.qwen import events as qwen
@@ -58,7 +58,7 @@ def test_the_page_has_every_event_as_the_table_has_it(heading: str) -> None:
             name,
             WAITS[rule.held],
             ", ".join(rule.verdicts),
-            ", ".join(word for flag, word in BESIDE.items() if platform.Also[flag] in rule.also),
+            ", ".join(word for flag, word in BESIDE.items() if Also[flag] in rule.also),
             CLOSES[rule.closes],
         ]
         for name, rule in platform.EVENTS.items()
