@@ -239,10 +239,13 @@ _OPERATOR, _DEVICE, _CLOSING = "crabhook:operator:", "crabhook:device:", "crabho
 def device_in(certificate: bytes) -> tuple[str, str, bool]:
     """Return the ids of a device's person and of the device, and whether its key only closes.
 
-    `certificate` is a device's own, in PEM.
+    `certificate` is a device's own, in PEM. Raises CertificateError for what is none.
     """
-    extensions = x509.load_pem_x509_certificate(certificate).extensions
-    names = extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    try:
+        extensions = x509.load_pem_x509_certificate(certificate).extensions
+        names = extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    except (ValueError, x509.ExtensionNotFound) as error:
+        raise CertificateError(f"the device's certificate cannot be read: {error}") from None
     uris = names.get_values_for_type(x509.UniformResourceIdentifier)
 
     def told(kind: str) -> str:

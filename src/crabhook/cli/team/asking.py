@@ -163,9 +163,13 @@ async def _signed(key: Path, text: bytes, purpose: str = NAMESPACE) -> bytes:
 def signer_of(keys: Credentials) -> StatementSigner | None:
     """Return what signs decisions for strict hooks: a desk's own key, or an SSH key in its place.
 
-    None where the keys only close gates, or the SSH key's public half is not there.
+    None where the keys only close gates, or the SSH key's public half is not there. Without a
+    certificate nothing signs either: then no server takes the desk.
     """
-    operator, device, closing = device_in(keys.certificate)
+    try:
+        operator, device, closing = device_in(keys.certificate)
+    except CertificateError:
+        return None
     team = fingerprint_of(keys.authority)
     if keys.sign_as is not None:
         key, kind, sign_by = keys.sign_as
