@@ -12,7 +12,7 @@ from crabhook.model.card import Stance
 from crabhook.model.decision import Verdict
 from crabhook.model.event import EndScope, Event, How, ShownField
 from crabhook.platforms import common
-from crabhook.platforms.event_table import Also, EventRow, EventTable, Held, Phase
+from crabhook.platforms.event_table import EventRow, EventTable, Held, Phase
 
 
 class Way(Enum):
@@ -32,7 +32,7 @@ _NOTE: Mapping[str, ShownField] = {"note": ShownField("the agent's note", How.PR
 
 # fmt: off
 EVENTS = EventTable[Way]({
-    ASKED: EventRow(Held.ALWAYS, _VERDICTS, Also.NOTHING, phase=Phase.BEFORE, tells=_TELLS),
+    ASKED: EventRow(Held.ALWAYS, _VERDICTS, phase=Phase.BEFORE, tells=_TELLS),
     SUCCEEDED: EventRow(
         closes=EndScope.RESULT, phase=Phase.RAN, outcome="it ran", tells=_NOTE
     ),
