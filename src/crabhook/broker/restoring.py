@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from math import inf
 
-from crabhook.broker import balloting, undecided
+from crabhook.broker import balloting
 from crabhook.broker.messages import (
     Effect,
     Mirrored,
@@ -44,10 +44,7 @@ def restored(state: BrokerState, fact: Restored) -> list[Effect]:
     for kept in fact.waiting:
         # The wall clock may have been changed: no wait ends before its hook had time to come back.
         request, asked = kept.request, fact.asked.get(kept.number, ONCE)
-        if asked.went_on_at:
-            reply = undecided.reply_to(state, request.event, kept.number)
-            state.tickets.give(request.id, request.secret, reply, fact.now)
-        elif not state.stands_alone(request):
+        if not asked.went_on_at and not state.stands_alone(request):
             request = replace(request, wait_until=max(request.wait_until, due))
             hooks.append(request.id)
         state.sessions.record(request.event, fact.now)

@@ -329,9 +329,7 @@ class BrokerState:
         """
         effects: list[Effect] = []
         for leg in card.requests:
-            if card.went_on:  # its hook has its answer
-                self.pending.leave(leg.id)
-            elif refusal is None:
+            if refusal is None:
                 effects += self.resolve(leg, no_opinion(why))
             else:
                 effects += self.turn_away(leg, refusal, why)

@@ -10,13 +10,14 @@ from crabhook.broker.broker import Broker
 from crabhook.broker.messages import Reconsidered
 from crabhook.broker.pending import Limits
 from crabhook.broker.undecided import MOST_OPEN
-from crabhook.desk.commands import Extend, GiveOrder
+from crabhook.desk.commands import Extend, GiveOrder, StopSession
 from crabhook.model.actor import HERE, OWNER, Ended, Headless, Operator, OrderKind, StandingOrder
 from crabhook.model.ballot import Electorate, Terms, Voter
 from crabhook.model.card import Because, Brought, Card, Request, State
 from crabhook.model.decision import Beside, Decision, Verdict
 from crabhook.model.errors import DecisionError
 from crabhook.model.order import RULED_FOR, Order
+from crabhook.model.signing import SignedOnly
 from crabhook.platforms import PLATFORMS
 from crabhook.policy.rule import Rule, RuleVerdict, Ruling
 from tests.support.playbook import (
@@ -211,6 +212,7 @@ STAYS_NOT: dict[str, Callable[[], tuple[Playbook, Request]]] = {
         Playbook(),
         replace(bash("a", "ls", event="PreSkillShellCommand"), when_lost="deny"),
     ),
+    "a strict hook": lambda: (Playbook(), replace(gate("a"), strict=SignedOnly(b"", b""))),
     "a form": lambda: (Playbook(), replace(asking("a", "Elicitation"), when_lost="deny")),
 }
 
@@ -248,6 +250,11 @@ def test_an_open_card_ends_by_itself(book: Playbook) -> None:
     book.waits(1)
     assert card(book).state is State.EXPIRED
     assert card(book).why == "nobody decided in time: denied, as its hook was installed to"
+
+
+def test_no_later_event_of_the_call_gets_what_the_end_of_an_open_card_was(book: Playbook) -> None:
+    undecided(book).waits(OPEN_FOR)
+    book.asks(prompt("x", "touch made")).sees("#2 waiting: x")
 
 
 def test_the_agents_next_events_leave_it_open_and_its_sessions_end_takes_it(
@@ -329,6 +336,13 @@ def test_no_order_and_no_closing_desk_takes_an_open_card(kind: OrderKind, book: 
     book.closes()
     assert card(book).went_on
     assert card(book).state is State.WAITING
+
+
+def test_a_session_that_is_stopped_keeps_its_open_card(book: Playbook) -> None:
+    undecided(book)
+    book.broker.handle(commanded(StopSession("s", "enough")))
+    assert card(book).state is State.WAITING
+    assert not rulings(book)
 
 
 NOT_PLAIN = {

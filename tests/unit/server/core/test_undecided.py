@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crabhook.model.actor import Ended, OrderKind
+from crabhook.model.actor import OWNER, Ended, OrderKind
 from crabhook.model.card import State
+from crabhook.model.order import Order, Standing
+from crabhook.server.core.persisted_orders import Steering, kept, taken_up
 from crabhook.store.opening import open_history
 from crabhook.store.verify import verify
 from tests.support.playbook import ALLOW, DENY, asking
@@ -172,3 +174,17 @@ async def test_the_record_tells_it_with_clear_words(tmp_path: Path) -> None:
     assert "went_on" in ruled
     (ended,) = (data for kind, _, data in entries if kind == "withdrawn")
     assert ended["why"] == "its agent had gone on, and ended before anybody ruled"
+
+
+def test_a_ruling_keeps_which_question_it_answers() -> None:
+    event = gate("a").event
+    rulings = (
+        Order.letting_run(event, 100.0, 1, "law"),
+        Order.denying(event, 100.0, 1, "law", "no"),
+    )
+    standing = tuple(Standing.of(order, place, OWNER) for place, order in enumerate(rulings))
+    taken = taken_up(kept(Steering(standing), 0.0, 1e9), 0.0, 1e9).lasting
+    assert [order.law for order in taken] == ["law", "law"]
+    assert [(order.kind, order.words, order.times) for order in taken] == [
+        (order.kind, order.words, order.times) for order in standing
+    ]
