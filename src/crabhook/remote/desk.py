@@ -141,6 +141,12 @@ class RemoteDesk:
 
     # Commands.
 
+    def _sign_again(self, *cards: Card) -> None:
+        """Give what this desk decided a moment ago to the next strict hooks of the same calls."""
+        for card in cards:
+            if (command := self._signatures.again(card)) is not None:
+                self._begin_to_give(command)
+
     async def _give(self, command: Command) -> None:
         store, read = self._store, None
         try:
@@ -171,6 +177,9 @@ class RemoteDesk:
             and (card := self._all.card(command.card))
         ):
             self.decided(card.event, Decided(command.decision, self._me))
+            if isinstance(command, Decide):
+                self._signatures.keep(command, card)
+                self._sign_again(*self._all.waiting())  # a hook that asked before this outcome
         self._publish(Settled(command.id, outcome))
 
     async def _answer(self, rpc: str, request: Any) -> Any:  # noqa: ANN401 - messages
@@ -291,8 +300,8 @@ class RemoteDesk:
             self._publish(LinkChanged("", now, changed))
 
     def _take(self, news: News | None, seq: int) -> None:
-        if isinstance(news, Card) and (command := self._signatures.again(news)) is not None:
-            self._begin_to_give(command)
+        if isinstance(news, Card):
+            self._sign_again(news)
         if self._begun is not None:
             self._begun[2].extend([news] if news else [])
             if len(self._begun[2]) > MOST:

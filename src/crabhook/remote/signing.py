@@ -124,9 +124,13 @@ class Signatures:
         signed = tuple(
             [replace(each, signature=await signer.sign(each.statement)) for each in unsigned]
         )
-        events = tuple(leg.event for leg in card.requests if leg.strict)
-        self._given[card.number] = _Given(events, command.decision, self._clock())
         return replace(command, signed=signed)
+
+    def keep(self, command: Decide, card: Card) -> None:
+        """Keep a signed decision that the server took, for the next hook of the same call."""
+        if command.signed:
+            events = tuple(leg.event for leg in card.requests if leg.strict)
+            self._given[card.number] = _Given(events, command.decision, self._clock())
 
     def again(self, card: Card) -> Decide | None:
         """Return the decision of a call that this desk signed a moment ago, for its next hook.

@@ -24,7 +24,7 @@ from tests.unit.server.operators.test_grpc_port import followed, given, until
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from crabhook.model.card import Card
+    from crabhook.model.card import Card, Leg
     from crabhook.model.decision import Reply
     from crabhook.team.membership import Team
 
@@ -265,6 +265,12 @@ async def test_the_desk_that_decided_signs_for_the_next_hook_of_the_same_call(
         assert left.repeats
 
 
+def _asking(card: Card) -> Leg:
+    """The leg of a card as the second hook of its call."""
+    (leg,) = card.requests
+    return replace(leg, event=replace(leg.event, name="PermissionRequest"))
+
+
 async def test_a_desk_signs_by_itself_for_nothing_but_the_next_hook_of_its_own_call() -> None:
     clock = [0.0]
 
@@ -277,7 +283,11 @@ async def test_a_desk_signs_by_itself_for_nothing_but_the_next_hook_of_its_own_c
     before = call(tool_use_id="toolu_1")
     asking = {**before, "hook_event_name": "PermissionRequest"}
     server.ask(before, strict=1)
-    await signatures.of(Decide(1, 1, ALLOW), server.waiting()[0])
+    (first,) = server.waiting()
+    signed = await signatures.of(Decide(1, 1, ALLOW), first)
+    repeat = replace(first, number=9, repeats=True, requests=(_asking(first),))
+    assert signatures.again(repeat) is None, "the server has not taken it yet"
+    signatures.keep(signed, first)
 
     def waits(payload: Any, *, strict: int = 1, repeats: bool = True) -> Card:
         server.ask(payload, strict=strict)
@@ -291,11 +301,7 @@ async def test_a_desk_signs_by_itself_for_nothing_but_the_next_hook_of_its_own_c
         waits({**asking, "session_id": "v"}, strict=0),
     ):
         assert signatures.again(wrong) is None
-    right = replace(server.waiting()[0], number=9, repeats=True)
-    (leg,) = right.requests
-    right = replace(
-        right, requests=(replace(leg, event=replace(leg.event, name="PermissionRequest")),)
-    )
+    right = repeat
     assert signatures.again(replace(right, repeats=False)) is None
     clock[0] = 61.0
     assert signatures.again(right) is None
