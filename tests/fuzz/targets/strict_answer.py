@@ -29,7 +29,7 @@ def law(data: bytes) -> None:
 
 @cache
 def _checking() -> tuple[StrictCheck, pb.PermissionRequest]:
-    options = read_options(TEAM.options(own_folder() / "team"), {})
+    options = read_options(TEAM.options(own_folder() / "team-of-a-hook"), {})
     check = StrictCheck(options, "id", "secret", PAYLOAD)
     while check.work_ahead():
         pass
