@@ -120,11 +120,15 @@ class Place(StrEnum):
 
 @frozen
 class Asked:
-    """What a card asks for, as far as acts depend on it; `suggests`: its agent suggests rules."""
+    """What a card asks for, as far as acts depend on it.
+
+    `suggests`: its agent suggests rules. `agent_waits`: its agent has not gone on.
+    """
 
     choices: Choices = PASS_ALONE
     kind: Kind = Kind.CALL
     suggests: bool = False
+    agent_waits: bool = True
 
 
 def kind_of(choices: Choices, *, questions: bool, plan: bool) -> Kind:
@@ -164,6 +168,7 @@ class Act:
     beside: Beside = Beside.NOTHING
     kinds: frozenset[Kind] = frozenset(Kind)
     suggests: bool = False
+    agent_waits: bool = False
 
     @property
     def id(self) -> str:
@@ -188,6 +193,7 @@ class Act:
             and self.beside in asked.choices.beside
             and asked.kind in self.kinds
             and (asked.suggests or not self.suggests)
+            and (asked.agent_waits or not self.agent_waits)
         )
 
     def is_for(self, role: str) -> bool:

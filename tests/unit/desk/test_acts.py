@@ -65,6 +65,13 @@ def test_an_act_fits_where_the_card_can_be_told_its_decision(act: Act) -> None:
     assert act.fits(Asked(EVERYTHING, kind)) is not act.suggests
 
 
+def test_a_card_waits_longer_only_for_an_agent_that_waits() -> None:
+    longer = ACTS["wait-longer"]
+    assert longer.fits(Asked(EVERYTHING))
+    assert not longer.fits(Asked(EVERYTHING, agent_waits=False))
+    assert ACTS["snooze"].fits(Asked(EVERYTHING, agent_waits=False))
+
+
 def test_halting_denies_what_can_still_be_denied() -> None:
     halt = ACTS["halt"]
     assert halt.decision("late") == Decision(Verdict.PASS, halt="late")

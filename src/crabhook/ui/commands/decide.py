@@ -107,7 +107,7 @@ def asked_by(card: Card) -> Asked:
     """Return what a card asks for, as far as acts depend on it."""
     questions, plan = _is_answerable(card), is_plan(card.event)
     kind = kind_of(card.choices, questions=questions, plan=plan)
-    return Asked(card.choices, kind, bool(suggestions(card)))
+    return Asked(card.choices, kind, bool(suggestions(card)), not card.went_on)
 
 
 def _is_answerable(card: Card) -> bool:

@@ -119,9 +119,10 @@ def buttons(card: Card, desk: Replica) -> tuple[Button, ...]:
     return tuple(button for button in offered if button is not None)
 
 
-def time_buttons(desk: Replica) -> tuple[Button, ...]:
+def time_buttons(card: Card, desk: Replica) -> tuple[Button, ...]:
     """Return the acts that change how long a card waits."""
-    keys = (key for key in KEYS if key.act.id in _TIME and key.act.is_for(desk.role()))
+    asked, role = asked_by(card), desk.role()
+    keys = (key for key in KEYS if key.act.id in _TIME and key.fits(asked, role))
     return tuple(Button(key.act.id, key.act.name, key.means, Guard.FREE) for key in keys)
 
 

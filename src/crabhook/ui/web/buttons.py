@@ -73,7 +73,7 @@ def acts(card: Card, desk: Replica, *, covers: bool = True) -> Html:
         UNCOVER_FIRST if covers and _has_secret(each.field, card) else _other(each, card, desk)
         for each in others
     ]
-    rest += [button(each) for each in time_buttons(desk)]
+    rest += [button(each) for each in time_buttons(card, desk)]
     if not offered:
         return el("form", class_="acts")
     return el(

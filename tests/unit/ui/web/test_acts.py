@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -29,6 +30,7 @@ from crabhook.desk.commands import (
     StopSession,
 )
 from crabhook.model.actor import OrderKind
+from crabhook.model.card import TimesAsked
 from crabhook.model.decision import Verdict
 from crabhook.ui.web.acts import (
     CallError,
@@ -336,8 +338,10 @@ def test_what_lets_something_happen_needs_the_whole_card_in_view(
 
 def test_how_long_a_card_waits_is_changed_as_at_the_terminal() -> None:
     desk, card = desk_of("call")
-    names = [button.act for button in time_buttons(desk.replica)]
+    names = [button.act for button in time_buttons(card, desk.replica)]
     assert names == ["wait-longer", "snooze"]
+    gone = replace(card, asked=TimesAsked(went_on_at=1.0))
+    assert [button.act for button in time_buttons(gone, desk.replica)] == ["snooze"]
     longer, aside = (command_of(posted(card, name), card, desk.replica) for name in names)
     assert isinstance(longer, Extend)
     assert isinstance(aside, Snooze)
