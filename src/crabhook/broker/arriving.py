@@ -120,7 +120,11 @@ def _course(state: BrokerState, fact: Arrived) -> Course:
     halt = state.orders.halt_of(event)
     if halt and state.asks_about_a_call(event):  # before the stance and the rules
         return Course(decided=halted(halt, platform.choices(event)))
-    return state.orders.rule(event, platform, stance, fact.now, fact.ruling)
+    course = state.orders.rule(event, platform, stance, fact.now, fact.ruling)
+    if fact.request.strict and course.by is not None and course.by.kind is OrderKind.LET_ONCE:
+        # Its hook would print fixed words, and the one use of the order would be gone.
+        return Course(waits=True, reason=signing.LET_ONCE)
+    return course
 
 
 def _ends_turn(state: BrokerState, event: Event) -> bool:

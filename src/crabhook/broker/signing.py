@@ -13,7 +13,7 @@ from crabhook.broker.state import BrokerState
 from crabhook.model import ballot as ledger
 from crabhook.model.actor import Operator
 from crabhook.model.ballot import Terms
-from crabhook.model.card import Card, Leg
+from crabhook.model.card import Because, Brought, Card, Leg
 from crabhook.model.decision import Decided, Decision, Reply, Verdict
 from crabhook.model.errors import DecisionError
 from crabhook.model.signing import DecisionSignature
@@ -34,6 +34,8 @@ _UNSIGNED = (
 
 FIXED_WORDS = "nobody signed it, so its hook prints its own fixed words"
 """What becomes of a reply that a strict hook does not print."""
+LET_ONCE = Because(Brought.ORDER, "it may run once, which nobody has signed yet")
+"""Why a strict hook's call comes to a card that a person has let run once."""
 NO_NOTE = "its hooks print signed replies alone"
 """Why a note to an agent goes with no answer to its calls."""
 

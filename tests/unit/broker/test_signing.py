@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from crabhook.desk.commands import GiveOrder
+from crabhook.desk.commands import Decide, GiveOrder
 from crabhook.model.actor import Headless, OrderKind
-from crabhook.model.card import State
+from crabhook.model.card import Stance, State
 from crabhook.model.decision import Beside, Decision, Verdict
 from crabhook.model.order import Order
 from crabhook.policy.rule import RuleVerdict, Ruling
@@ -51,6 +51,18 @@ def test_a_new_rule_leaves_a_strict_card_to_a_person_and_none_is_offered_on_it()
     assert (strict.state, other.state) == (State.WAITING, State.DECIDED)
     assert Beside.RULE not in strict.choices.beside
     assert any("only signatures count here" in limit for limit in strict.limits)
+
+
+def test_a_yes_to_a_refused_call_brings_the_next_to_a_card_where_it_is_signed() -> None:
+    server = PlayedDesk()
+    auto = {"permission_mode": "auto"}
+    refused = call(hook_event_name="PermissionDenied", reason="no", **auto)
+    server.ask(refused, stance=Stance.COMPANION)
+    server.seat.done(Decide(1, 1, Decision(Verdict.RETRY)))
+    again = server.ask(call(tool_use_id="t2", **auto), stance=Stance.COMPANION, strict=1)
+    (card,) = server.waiting()
+    assert card.reason.words == "it may run once, which nobody has signed yet"
+    assert again not in server.replies
 
 
 def test_an_undecided_strict_card_leaves_its_hook_to_itself() -> None:
