@@ -59,11 +59,12 @@ def _starts_processes(items: Sequence[pytest.Item]) -> bool:
 
 @dataclass
 class _Copy:
-    """A process that runs tests, and the test that it runs now."""
+    """A process that runs tests, the test that it runs now, and the file that it runs next."""
 
     process: int
     line: Line
     at: Place | None = None
+    ahead: Place | None = None
 
 
 class _Copies:
@@ -119,9 +120,11 @@ class _Copies:
             return
         if kind == "next":
             stopped = self._session.shouldfail or self._session.shouldstop
-            copy.line.send(self._left.popleft() if self._left and not stopped else None)
+            copy.ahead = self._left.popleft() if self._left and not stopped else None
+            copy.line.send(copy.ahead)
         elif kind == "begins":
             copy.at = message
+            copy.ahead = None if message == copy.ahead else copy.ahead
             item = self._item(message)
             self._hook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
         elif kind == "report":
@@ -154,7 +157,11 @@ class _Copies:
         copy.line.close()
         _, status = os.waitpid(copy.process, 0)
         self._copies.remove(copy)
+        if copy.ahead:
+            self._left.appendleft(copy.ahead)
         if copy.at is None:
+            if self._left:
+                self._start()
             return
         item, (file, number) = self._item(copy.at), copy.at
         why = f"its process ended: {os.waitstatus_to_exitcode(status)}"
