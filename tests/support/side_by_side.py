@@ -8,7 +8,6 @@ keep a single copy at work. Among themselves they stay in the order of the shuff
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 import traceback
@@ -82,9 +81,6 @@ class _Copies:
 
     def run(self, number: int) -> None:
         """Start so many copies, and pass on what they send until the last of them has ended."""
-        # What is collected stays: a copy's garbage collector need not look through it each time.
-        gc.collect()
-        gc.freeze()
         try:
             for _ in range(number):
                 self._start()
