@@ -109,6 +109,7 @@ def lines(text: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
 
 
+@pytest.mark.everyday
 def test_a_gate_allows_denies_with_a_reason_and_edits(
     opencode: MakeOpenCode, desk: HttpDesk
 ) -> None:
