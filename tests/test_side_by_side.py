@@ -18,7 +18,7 @@ def left(tmp_path_factory):
     (place / "ended").touch()
 """
 TESTS = """
-import os, warnings, pytest
+import atexit, os, warnings, pytest
 def test_passes(tmp_path):
     print("not shown")
 def test_fails():
@@ -26,7 +26,8 @@ def test_fails():
     assert 1 == 2
 def test_ends_the_process():
     os._exit(3)
-def test_after_that_passes():
+def test_after_that_passes(tmp_path):
+    atexit.register((tmp_path.parent / "left").touch)
     warnings.warn("mind this")
 @pytest.mark.skip(reason="no need")
 def test_is_skipped(): pass
@@ -54,4 +55,5 @@ def test_each_test_is_run_once_and_told_also_after_a_process_that_ended(tmp_path
     assert "mind this" in done.stdout
     # A copy that has run tests and ends by itself ends its fixtures; four did not, and had others.
     assert list(tmp_path.glob("made/copy*/ended"))
+    assert list(tmp_path.glob("made/copy*/left"))
     assert len(list(tmp_path.glob("made/copy*"))) == 6

@@ -8,6 +8,7 @@ keep a single copy at work. Among themselves they stay in the order of the shuff
 
 from __future__ import annotations
 
+import atexit
 import os
 import sys
 import traceback
@@ -171,6 +172,7 @@ class _Copies:
 
 def _end_as_copy(session: pytest.Session, files: Files, line: Line, name: str) -> NoReturn:
     """Run tests until none are left, and end this process without the first one's own endings."""
+    atexit._clear()
     try:
         _begin(session.config, name)
         _run(session, files, line)
@@ -179,6 +181,7 @@ def _end_as_copy(session: pytest.Session, files: Files, line: Line, name: str) -
         if not isinstance(error, KeyboardInterrupt):
             line.send(("broke", traceback.format_exc()))
     finally:
+        atexit._run_exitfuncs()  # what its own tests have registered
         os._exit(0)
 
 
