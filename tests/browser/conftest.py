@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from playwright.async_api import Browser
 
 
+NEEDS_TWO = '[[rule]]\nverdict = "ask-operator"\nmatch = "Bash(terraform *)"\nneed = 2\n'
+
+
 class MakePhone(Protocol):
     """Makes a device on which ann is signed in, or which only holds her passkey."""
 
@@ -35,7 +38,7 @@ async def browser() -> AsyncIterator[Browser]:
 @pytest.fixture(scope="module")
 def house() -> Iterator[WebHouse]:
     require()
-    with WebHouse() as made:
+    with WebHouse(rules=NEEDS_TWO) as made:
         yield made
 
 

@@ -64,15 +64,9 @@ async def test_a_command_is_denied_by_the_cookie_and_another_is_allowed_by_the_p
     assert told(hook)["permissionDecision"] == "allow"
 
 
-NEEDS_TWO = '[[rule]]\nverdict = "ask-operator"\nmatch = "Bash(terraform *)"\nneed = 2\n'
-
-
 async def test_a_yes_that_needs_others_too_is_said_to_count_and_to_decide_nothing(
     house: WebHouse, phone: MakePhone
 ) -> None:
-    rules = house.home / ".config" / "crabhook" / "rules.toml"
-    rules.parent.mkdir(parents=True, exist_ok=True)
-    rules.write_text(NEEDS_TWO, encoding="utf-8")
     device = await phone()
     hook = house.runs("terraform apply")
     card = await device.card("terraform apply")

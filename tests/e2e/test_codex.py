@@ -306,7 +306,7 @@ def test_a_hook_that_nobody_answers_denies_before_codex_gives_it_up(
     handler["timeout"] = 10
     written.write_text(json.dumps(hooks))
     run = agent.headless("make a file")
-    assert "no decision from the operator" in run.told
+    assert "Not decided: nobody answered in time" in run.told
     assert not (agent.project / "made").exists()
 
 

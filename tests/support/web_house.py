@@ -48,13 +48,14 @@ class WebHouse:
     `home` is the server's, where it is an agent's own: plans are read there.
     """
 
-    def __init__(self, home: Path | None = None, settings: str = "") -> None:
+    def __init__(self, home: Path | None = None, settings: str = "", rules: str = "") -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="crabhook-web-", dir="/tmp"))
         self.home = home or self.folder
-        if settings:
-            file = self.home / ".config" / "crabhook" / "settings.toml"
-            file.parent.mkdir(parents=True)
-            file.write_text(settings, encoding="utf-8")
+        for name, text in (("settings.toml", settings), ("rules.toml", rules)):
+            if text:
+                file = self.home / ".config" / "crabhook" / name
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(text, encoding="utf-8")
         self.port, desks = free_ports(2)
         self.desks = f"127.0.0.1:{desks}"
         self.origin = f"http://{HOST}:{self.port}"
