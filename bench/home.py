@@ -13,6 +13,7 @@ from time import monotonic, sleep
 from bench.process import BenchError, plain_environment
 from crabhook.install import program
 from crabhook.model.card import Stance
+from crabhook.platforms import PLATFORMS
 from crabhook.platforms.claude.settings import groups
 from crabhook.platforms.installation import Installation
 
@@ -128,6 +129,13 @@ def installed_command(event: str, installation: Installation) -> tuple[str, ...]
     group = json.loads(json.dumps(groups(installation)))[event]  # as settings are read
     handler = group["hooks"][0]
     return (handler["command"], *handler["args"])
+
+
+def shell_command(platform: str, event: str) -> tuple[str, ...]:
+    """Return what an agent's shell runs by the line of `crabhook install PLATFORM --gate`."""
+    group = json.loads(json.dumps(PLATFORMS[platform].settings.groups(gate_installation())))[event]
+    handler = group["hooks"][0] if "hooks" in group else group
+    return ("/bin/sh", "-c", handler["command"])
 
 
 def decision_in(stdout: bytes) -> str | None:

@@ -28,11 +28,19 @@ from bench.figures import (
     spread,
     table,
 )
-from bench.home import console_script, decision_in, gate_installation, installed_command
+from bench.home import (
+    console_script,
+    decision_in,
+    gate_installation,
+    installed_command,
+    shell_command,
+)
 from bench.inputs import DECIDED_EVENT, OBSERVED_EVENT, new_call, sized
 from bench.process import BenchError, Run, run_whole
 from crabhook.install.program import compile_hook
 from crabhook.model.card import Stance
+from crabhook.model.decision import Decision, Verdict
+from crabhook.platforms import PLATFORMS
 from crabhook.platforms.sending import path_of
 
 ROUNDS = sized(40, 2)
@@ -79,6 +87,36 @@ Contender = Callable[[Mapping[str, str]], Run]
 """What takes its turn in a round: it raises BenchError where its work was not done."""
 
 Runs = Mapping[str, Sequence[Run]]
+
+
+@dataclass(frozen=True, slots=True)
+class ShellHook:
+    """The hook of an agent that runs hooks by a shell, for a recorded call, which is allowed."""
+
+    platform: str
+    event: str
+
+    def __call__(self, environment: Mapping[str, str]) -> Run:
+        """Run it; it has to print this agent's allow, which is nothing for some."""
+        asked, platform = new_call(self.event, platform=self.platform), PLATFORMS[self.platform]
+        command = shell_command(self.platform, self.event.partition("-")[0])
+        run = run_whole(command, asked, environment)
+        allow = platform.write(platform.read(asked), Decision(Verdict.ALLOW))
+        if (run.exit_code, run.stderr, run.stdout) != (0, b"", allow.stdout):
+            raise BenchError(f"{command} did not do its work: {run}")
+        return run
+
+
+SHELL_NOTHING = "sh -c, python -c pass"
+SHELL_HOOKS = {
+    f"{PLATFORMS[hook.platform].title}, allowed": hook
+    for hook in (
+        ShellHook("codex", "PreToolUse-Bash"),
+        ShellHook("gemini", "BeforeTool-run_shell_command"),
+        ShellHook("qwen", "PreToolUse-run_shell_command"),
+        ShellHook("copilot", "PreToolUse-Bash"),
+    )
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +188,8 @@ def _ours(server: AllowingServer) -> Mapping[str, Contender]:
         PASSED: Process(installed_command("PreToolUse", companion), DECIDED_EVENT),
         CONSOLE: Process((console_script(),), DECIDED_EVENT, "allow"),
         TLS: Process(installed_command("PreToolUse", over_tls), DECIDED_EVENT, "allow"),
+        SHELL_NOTHING: Process(("/bin/sh", "-c", f"exec {sys.executable} -c pass")),
+        **SHELL_HOOKS,
     }
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any, TypeVar
 
-_RECORDED = Path(__file__).parents[1] / "tests" / "samples" / "claude"
+_SAMPLES = Path(__file__).parents[1] / "tests" / "samples"
+_RECORDED = _SAMPLES / "claude"
 
 DECIDED_EVENT = "PreToolUse-Bash"
 OBSERVED_EVENT = "Stop"
@@ -35,14 +36,18 @@ def calls_of_tools() -> Sequence[str]:
 
 
 def new_call(
-    sample: str, *, session: str = "", tool_input: Mapping[str, Any] | None = None
+    sample: str,
+    *,
+    session: str = "",
+    tool_input: Mapping[str, Any] | None = None,
+    platform: str = "claude",
 ) -> bytes:
     """Return the recorded event `sample` as another call of a tool.
 
     It is in `session`, or in a session of its own; `tool_input` is put over the recorded input.
     It is a single line, as the agent writes it: the samples are indented for people.
     """
-    event = json.loads((_RECORDED / f"{sample}.json").read_text(encoding="utf-8"))
+    event = json.loads((_SAMPLES / platform / f"{sample}.json").read_text(encoding="utf-8"))
     event["session_id"] = session or token_hex(16)
     if "tool_use_id" in event:
         event["tool_use_id"] = f"toolu_{token_hex(12)}"
