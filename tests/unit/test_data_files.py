@@ -20,7 +20,8 @@ KNOWN = {
     ("policy/shell/programs", "wrapper"): "names valued positional assigns",
     ("policy/shell/programs", "deep"): "names letters long",
     ("desk/acts", "act"): (
-        "name pipes means takes reach taken role verb shell gives interrupt field beside kinds suggests"
+        "name pipes means takes reach taken role verb shell gives interrupt field beside kinds suggests "
+        "agent_waits"
     ),
 }
 """The keys of each list of tables."""
