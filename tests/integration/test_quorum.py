@@ -8,7 +8,8 @@ import shutil
 import signal
 import tempfile
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from subprocess import TimeoutExpired
 from typing import TYPE_CHECKING
@@ -24,6 +25,9 @@ from tests.support.web_house import free_port, free_ports
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from tests.support.service import Service
+    from tests.support.team import Founded
 
 __all__ = ["cluster", "url"]
 pytestmark = [pytest.mark.process, pytest.mark.thorough, pytest.mark.timeout(240)]
@@ -105,7 +109,35 @@ def test_two_people_allow_a_call_and_a_kill_between_loses_no_vote(house: House) 
     assert house.run("log", "verify").returncode == DONE
 
 
-def test_a_vote_stays_where_the_leader_is_killed_and_another_server_leads(url: str) -> None:
+@dataclass
+class Pair:
+    """Two servers over one record, the first of which leads, and a team of ann and bob."""
+
+    first: Service
+    second: Service
+    people: list[Machine]
+    team: Founded
+
+    @property
+    def both(self) -> str:
+        """The addresses of both, as a hook has them."""
+        return f"{self.first.address},{self.second.address}"
+
+    def allow_over_a_kill(self) -> None:
+        """Have ann allow the first card, the leader killed, and bob allow it at the other server."""
+        ann, bob = self.people
+        assert ann.pending()
+        code, words = ann.typed("allow", "1", passphrase=PASSPHRASE)
+        assert code == COUNTED, words
+        self.first.process.kill()
+        self.second.listens()
+        code, words = bob.typed("allow", "1", passphrase=PASSPHRASE)
+        assert code == DONE, words
+
+
+@contextmanager
+def pair_of_servers(url: str, rules: str = "") -> Iterator[Pair]:
+    """Both servers are up for the block; ann and bob are the team's @leads."""
     ports = free_ports(2)
     servers = [
         served(url, "--no-desk", "--alone", "60", "--operators", f"127.0.0.1:{port}", waits=False)
@@ -114,30 +146,28 @@ def test_a_vote_stays_where_the_leader_is_killed_and_another_server_leads(url: s
     first, second = servers
     people = [Machine(first.folder / name) for name in ("ann", "bob")]
     team = founded(first.folder / ".local/state/crabhook/team", time.time())
+    desks = ",".join(f"127.0.0.1:{port}" for port in ports)
     for person in people:
         person.folder.mkdir()
-        desks = ",".join(f"127.0.0.1:{port}" for port in ports)
-        config, name = person.folder / ".config" / "crabhook", person.folder.name
-        team.seat(config, name, desks, Role.DECIDER)
+        config = person.folder / ".config" / "crabhook"
+        team.seat(config, person.folder.name, desks, Role.DECIDER)
     team.change(lambda team: with_group(team, "leads", ("ann", "bob")))
     shutil.copytree(team.folder.path, second.folder / ".local/state/crabhook/team")
-    for server in servers:
-        server.write_rules(RULES)
+    for server in servers if rules else ():
+        server.write_rules(rules)
     try:
         first.__enter__()
         first.listens()
         second.__enter__()
         stands_by(second)
-        both = f"{first.address},{second.address}"
-        hook = asks(first, "terraform apply x", server=both)
-        assert people[0].pending()
-        code, words = people[0].typed("allow", "1", passphrase=PASSPHRASE)
-        assert code == COUNTED, words
-        first.process.kill()
-        second.listens()
-        code, words = people[1].typed("allow", "1", passphrase=PASSPHRASE)
-        assert code == DONE, words
-        assert said(hook) == {"behavior": "allow"}
+        yield Pair(first, second, people, team)
     finally:
         for server in servers:
             server.__exit__()
+
+
+def test_a_vote_stays_where_the_leader_is_killed_and_another_server_leads(url: str) -> None:
+    with pair_of_servers(url, RULES) as pair:
+        hook = asks(pair.first, "terraform apply x", server=pair.both)
+        pair.allow_over_a_kill()
+        assert said(hook) == {"behavior": "allow"}

@@ -9,7 +9,6 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
 from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
@@ -21,16 +20,13 @@ from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.hashes import SHA256
 
-from crabhook.model.actor import Role
 from crabhook.team.call_signature import PublicKey
 from crabhook.team.membership import SshKey
-from tests.integration.test_quorum import COUNTED, House
-from tests.integration.test_shared_record import cluster, served, stands_by, url
-from tests.integration.test_verbs import DONE, Machine
+from tests.integration.test_quorum import COUNTED, House, pair_of_servers
+from tests.integration.test_shared_record import cluster, url
+from tests.integration.test_verbs import DONE
 from tests.support.client import Client, sample
 from tests.support.signing_people import authority_point
-from tests.support.team import PASSPHRASE, founded
-from tests.support.web_house import free_ports
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -164,37 +160,11 @@ def test_an_ssh_key_signs_what_a_verb_decides(house: StrictHouse) -> None:
 def test_a_signed_vote_stays_where_the_leader_is_killed_and_another_server_leads(
     url: str,
 ) -> None:
-    ports = free_ports(2)
-    servers = [
-        served(url, "--no-desk", "--alone", "60", "--operators", f"127.0.0.1:{port}", waits=False)
-        for port in ports
-    ]
-    first, second = servers
-    people = [Machine(first.folder / name) for name in ("ann", "bob")]
-    team = founded(first.folder / ".local/state/crabhook/team", time.time())
-    for person in people:
-        person.folder.mkdir()
-        desks = ",".join(f"127.0.0.1:{port}" for port in ports)
-        team.seat(person.folder / ".config/crabhook", person.folder.name, desks, Role.DECIDER)
-    shutil.copytree(team.folder.path, second.folder / ".local/state/crabhook/team")
-    try:
-        first.__enter__()
-        first.listens()
-        second.__enter__()
-        stands_by(second)
-        both = f"{first.address},{second.address}"
-        hook = strict_hook(team, both, "make it", "t1", "--need=2", "--when-unsigned=deny")
-        assert people[0].pending()
-        code, words = people[0].typed("allow", "1", passphrase=PASSPHRASE)
-        assert code == COUNTED, words
-        first.process.kill()
-        second.listens()
-        code, words = people[1].typed("allow", "1", passphrase=PASSPHRASE)
-        assert code == DONE, words
+    with pair_of_servers(url) as pair:
+        wishes = ("--need=2", "--when-unsigned=deny")
+        hook = strict_hook(pair.team, pair.both, "make it", "t1", *wishes)
+        pair.allow_over_a_kill()
         assert decided(hook)[0] == "allow"
-    finally:
-        for server in servers:
-            server.__exit__()
 
 
 def proven(envelope: Mapping[str, Any], certificate: bytes) -> Mapping[str, Any]:
