@@ -123,7 +123,7 @@ def _course(state: BrokerState, fact: Arrived) -> Course:
     course = state.orders.rule(event, platform, stance, fact.now, fact.ruling)
     if fact.request.strict and course.by is not None and course.by.kind is OrderKind.LET_ONCE:
         # Its hook would print fixed words, and the one use of the order would be gone.
-        return Course(waits=True, reason=signing.LET_ONCE)
+        return Course(waits=True, reason=signing.NOT_SIGNED_YET)
     return course
 
 

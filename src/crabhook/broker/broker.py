@@ -48,6 +48,7 @@ from crabhook.model.errors import DecisionError
 from crabhook.model.event import Event
 from crabhook.model.order import OF_A_CALL, Order, Standing
 from crabhook.model.session import KeptNote, SessionKey, SessionView
+from crabhook.model.statements import is_strict
 from crabhook.platforms.interface import Platform
 
 _ABOUT_AN_EVENT = frozenset({OrderKind.HOLD, OrderKind.KEEP_GOING})
@@ -224,7 +225,7 @@ def _allowed(state: BrokerState, card: Card, rulings: Rulings) -> Decided | None
 
     A card that needs certain people goes on needing them, and a strict hook a signature.
     """
-    signs = card.ballot is not None or any(leg.strict for leg in card.requests)
+    signs = card.ballot is not None or is_strict(card)
     if signs or any(leg.id not in rulings for leg in card.requests):
         return None
     orders = state.orders.standing()

@@ -202,8 +202,7 @@ def remember_again(state: BrokerState, request_id: str) -> None:
 def _remember_note(state: BrokerState, card: Card, decided: Decided) -> None:
     """Keep, for the call's result, a note that no leg could give to the model."""
     decision = decided.decision
-    strict = any(leg.strict for leg in card.requests)
-    if decision.verdict is not Verdict.ALLOW or not decision.note or strict:
+    if decision.verdict is not Verdict.ALLOW or not decision.note or is_strict(card):
         return
     write = state.platforms[card.event.platform].write
     outputs = (write(leg.event, decision).output or {} for leg in card.requests)

@@ -34,7 +34,7 @@ _UNSIGNED = (
 
 FIXED_WORDS = "nobody signed it, so its hook prints its own fixed words"
 """What becomes of a reply that a strict hook does not print."""
-LET_ONCE = Because(Brought.ORDER, "it may run once, which nobody has signed yet")
+NOT_SIGNED_YET = Because(Brought.ORDER, "it may run once, which nobody has signed yet")
 """Why a strict hook's call comes to a card that a person has let run once."""
 NO_NOTE = "its hooks print signed replies alone"
 """Why a note to an agent goes with no answer to its calls."""

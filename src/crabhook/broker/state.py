@@ -284,8 +284,9 @@ class BrokerState:
         if card.ballot is not None:
             choices = _by_ballot(choices)
             card = replace(card, ballot=replace(card.ballot, as_of=self.now))
-        limits = [WHO_SIGNS] if is_strict(card) else []
-        if limits:  # a rule signs nothing
+        strict = is_strict(card)
+        limits = [WHO_SIGNS] if strict else []
+        if strict:  # a rule signs nothing
             choices = replace(choices, beside=choices.beside & ~Beside.RULE)
         limits += wording.stays_open(card.asked.times, went_on=card.went_on)
         limits += [line for leg in legs for line in self.platforms[leg.platform].limits(leg)]
