@@ -29,7 +29,9 @@ def desk() -> Iterator[PlainDesk]:
 def rules(desk: PlainDesk, text: str) -> None:
     folder = desk.folder / ".config" / "crabhook"
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "rules.toml").write_text(text, encoding="utf-8")
+    # Put in place whole: the server may look at any moment.
+    (folder / "rules.new").write_text(text, encoding="utf-8")
+    (folder / "rules.new").replace(folder / "rules.toml")
 
 
 def bash(command: str, number: int = 1) -> bytes:
@@ -194,8 +196,9 @@ def test_a_change_by_an_editor_stands_in_red_until_a_person_answers_for_it(
     desk.wait_for("the rules have changed: 2 of yours")
     rules(desk, '[[rule]]\nverdict = "deny"\nmatch = "Bash(npm run *)"\n')
     desk.wait_for("the rules have changed: 1 of yours")
-    desk.wait_for("CHANGED BY NO DESK AND NO COMMAND: rules at")
+    desk.wait_for("CHANGED BY NO DESK AND NO COMMAND: rules at", again=True)
     desk.stop()
+    desk.said.clear()
     desk.start()
     desk.wait_for("CHANGED BY NO DESK AND NO COMMAND: rules at", again=True)
     desk.ask("list", "CHANGED BY NO DESK AND NO COMMAND: rules at")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ from crabhook.export.item import ExportItem, ExportSource, linked
 from crabhook.store.change import happened
 from crabhook.store.opening import open_history, open_writer
 from crabhook.store.record import Entry, RecordKind
+from crabhook.store.sqlite.files import KEY, KEY_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,7 +62,16 @@ def of_every_kind() -> list[Entry]:
 
 
 def kept(place: Place, entries: Sequence[Entry]) -> list[ExportItem]:
-    """Write entries as the server does; return all records there, ready to be exported."""
+    """Write entries as the server does; return all records there, ready to be exported.
+
+    In a new folder the key is always the same, and so are all hashes: the letters of a random hash
+    could be those of a short secret.
+    """
+    if isinstance(place, Path):
+        place.mkdir(exist_ok=True)
+        with suppress(FileExistsError), (place / KEY).open("xb") as file:
+            (place / KEY).chmod(0o600)
+            file.write(bytes(range(KEY_BYTES)))
     with closing(open_writer(place)) as writer:
         writer.write([happened(*entries)])
     with open_history(place) as history:
