@@ -162,7 +162,7 @@ class _Signers:
         vote = SignedVote(
             verdict="allow",
             card=1,
-            votes=1,
+            terms=b"",
             operator="o-1",
             key="d-1" if kind == "desk" else "p-1",
             signed_at_ms=round(time.time() * 1000),
@@ -182,7 +182,7 @@ class _Signers:
             signed_at_ms=vote.signed_at_ms,
             verdict=vote.verdict,
             card=vote.card,
-            votes=vote.votes,
+            terms=vote.terms,
         )
         if kind == "desk":
             made.kind = pb.SIGNATURE_KIND_DESK

@@ -13,6 +13,7 @@ import pytest
 from crabhook.v1 import permission_pb2 as pb
 from tests.support.hostile_answers import ALLOW, ANN, ATTACKS, BOB, TEAM, allowed
 from tests.support.rows import every_row
+from tests.support.signing_people import TWO
 from tests.unit.hook.peers import Operator, run_hook, serving, short_folder, start_hook
 
 pytestmark = pytest.mark.process
@@ -20,6 +21,12 @@ pytestmark = pytest.mark.process
 CHOSEN = (
     *("nobody signed", "another input was shown", "an earlier invocation", "another stdout"),
     *("another stderr", "another exit code", "a truncated quorum", "a quorum of one person"),
+    *(
+        "a rule's people left out",
+        "one person for two groups",
+        "a rule's people left out of one list",
+    ),
+    *("fewer people than were signed", "other people than were signed"),
     *("a person who left", "a revoked device", "a viewer", "a software key", "an older team file"),
     *("a passkey that verified nobody", "a newer team file that has revoked"),
 )
@@ -56,7 +63,7 @@ def test_what_two_people_signed_while_the_hook_waited_is_printed_and_confirmed(
         request: pb.PermissionRequest, context: grpc.ServicerContext
     ) -> pb.PermissionResponse:
         operator.hold(context)
-        response = allowed(request, ANN, BOB, kind="passkey", votes=2)
+        response = allowed(request, ANN, BOB, kind="passkey", terms=TWO)
         response.confirm = True
         return response
 

@@ -21,8 +21,9 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.hashes import SHA256
 
 from crabhook.team.call_signature import PublicKey
+from crabhook.team.edit_team import with_group
 from crabhook.team.membership import SshKey
-from tests.integration.test_quorum import COUNTED, House, pair_of_servers
+from tests.integration.test_quorum import COUNTED, RULES, House, pair_of_servers
 from tests.integration.test_shared_record import cluster, url
 from tests.integration.test_verbs import DONE
 from tests.support.client import Client, sample
@@ -36,6 +37,13 @@ if TYPE_CHECKING:
 
 __all__ = ["cluster", "url"]
 pytestmark = [pytest.mark.process, pytest.mark.thorough, pytest.mark.timeout(240)]
+
+
+OF_SECURITY = """[[rule]]
+verdict = "ask-operator"
+match = "Bash(terraform apply prod*)"
+of = "@security"
+"""
 
 
 def about(command: str, call: str) -> dict[str, Any]:
@@ -131,6 +139,27 @@ def test_two_people_sign_and_a_kill_between_loses_no_signature(house: StrictHous
     code, words = house.says("cat", "allow", "2")
     assert code == DONE, words
     assert decided(other)[0] == "allow"
+
+
+def test_the_people_of_every_rule_sign_and_the_hook_finds_them_in_its_team_file(
+    house: StrictHouse,
+) -> None:
+    rules = house.folder / ".config/crabhook/rules.toml"
+    rules.write_text(RULES + OF_SECURITY)
+    house.team.change(lambda team: with_group(team, "security", ("cat",)))
+    asked = house.strict("terraform apply prod", "t1")
+    assert house.homes["ann"].pending()
+    for name, code in (("ann", COUNTED), ("bob", COUNTED), ("cat", DONE)):
+        told = house.says(name, "allow", "1")
+        assert told[0] == code, told[1]
+    assert decided(asked)[0] == "allow"
+    (line,) = house.run("log", "export", "--format", "dsse").stdout.splitlines()
+    told_of = proven(json.loads(line), house.team.folder.server.read_bytes())
+    wanted = [
+        [(terms["need"], terms["of"]) for terms in each["terms"]]
+        for each in told_of["predicate"]["signatures"]
+    ]
+    assert wanted == [[(2, ["@leads"]), (1, ["@security"])]] * 3
 
 
 def test_an_ssh_key_signs_what_a_verb_decides(house: StrictHouse) -> None:

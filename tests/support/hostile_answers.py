@@ -8,14 +8,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from crabhook.hook.statement import SignedTerms, framed, terms_part
 from crabhook.model.actor import Role
 from crabhook.team.call_signature import PublicKey
 from crabhook.team.certificates import Authority
-from crabhook.team.membership import Device, Member, Passkey, Scope, SshKey, Team
+from crabhook.team.membership import Device, Member, Passkey, Scope, SshKey, Team, TeamGroup
 from crabhook.team.team_file import written
 from crabhook.v1 import permission_pb2 as pb
 from tests.support.authenticator import CAN_BE_COPIED, PRESENT
-from tests.support.signing_people import NOW, Signing, SigningPerson, SigningTeam
+from tests.support.signing_people import NOW, TWO, Signing, SigningPerson, SigningTeam
 from tests.support.ssh_keys import Signer
 
 if TYPE_CHECKING:
@@ -167,6 +168,41 @@ def _doubled(request: Request) -> pb.PermissionResponse:
     return made.response(made.by(ANN), made.by(ANN, "passkey"), made.by(ANN, "ssh"), made.by(ANN))
 
 
+def _wanting(*terms: SignedTerms) -> bytes:
+    """What a person signs who saw these terms."""
+    return terms_part(terms)
+
+
+_OF_ANN, _OF_BOB = SignedTerms(1, ("@anns",)), SignedTerms(1, ("@bobs",))
+_BOTH_GROUPS = _wanting(_OF_ANN, _OF_BOB)
+
+
+def _by_both_groups(terms: bytes) -> Callable[[Request], pb.PermissionResponse]:
+    """An allow that Ann signed under the terms of two rules, told as one under these terms."""
+
+    def answer(request: Request) -> pb.PermissionResponse:
+        response = allowed(request, ANN, terms=_BOTH_GROUPS)
+        response.signatures[0].terms = terms
+        return response
+
+    return answer
+
+
+def _one_list_each(request: Request) -> pb.PermissionResponse:
+    """Ann saw both rules, and her other signature is of a list before the second rule."""
+    whole, short = signing(request, terms=_BOTH_GROUPS), signing(request, terms=_wanting(_OF_ANN))
+    return whole.response(short.by(ANN, "passkey"), whole.by(ANN))
+
+
+def _doubled_for_groups(request: Request) -> pb.PermissionResponse:
+    made = signing(request, terms=_BOTH_GROUPS)
+    return made.response(*(made.by(ANN, kind) for kind in ("desk", "passkey", "ssh")))
+
+
+def _two_of_one_group(request: Request) -> pb.PermissionResponse:
+    return allowed(request, ANN, BOB, terms=_wanting(SignedTerms(2, ("@anns",))))
+
+
 def _many(request: Request) -> pb.PermissionResponse:
     made = signing(request)
     false = made.by(_MALLORY)
@@ -227,8 +263,8 @@ ATTACKS: Mapping[str, Attack] = {
     "signed in the future": Attack("another time", _by(ANN, ago=-90_000)),
     "another verdict": Attack("false", _changed(verdict="deny")),
     "another card": Attack("false", _changed(card=13)),
-    "fewer votes": Attack("false", _changed(votes=0)),
-    "too many votes": Attack("false", _changed(votes=1 << 20)),
+    "fewer people than were signed": Attack("false", _by_both_groups(b"")),
+    "other people than were signed": Attack("false", _by_both_groups(_wanting(_OF_ANN))),
     "another time": Attack("false", _changed(signed_at_ms=NOW * 1000)),
     "another person": Attack("not in the team file", _changed(operator_id="o-bob")),
     "nobody": Attack("does not have that person", _changed(operator_id="o-eve")),
@@ -242,9 +278,41 @@ ATTACKS: Mapping[str, Attack] = {
     "an empty signature": Attack("false", _changed(signature=b"")),
     "a long signature": Attack("too long", _changed(signature=bytes(10_000))),
     "thousands of signatures": Attack("false", _many),
-    "a truncated quorum": Attack("1 of 2", _by(ANN, votes=2)),
+    "a truncated quorum": Attack("1 of 2", _by(ANN, terms=TWO)),
     "a quorum of installation": Attack("1 of 2", _by(ANN), options=("--need=2",)),
     "a quorum of one person": Attack("1 of 2", _doubled, options=("--need=2",)),
+    "a rule's people left out": Attack("0 of 1 people of @bobs", _by(ANN, terms=_BOTH_GROUPS)),
+    "a rule's people left out of one list": Attack("0 of 1 people of @bobs", _one_list_each),
+    "one person for two groups": Attack("0 of 1 people of @bobs", _doubled_for_groups),
+    "people of another group": Attack("1 of 2 people of @anns", _two_of_one_group),
+    "a group that the server has made up": Attack(
+        "0 of 1 people of @leads", _by(ANN, terms=_wanting(SignedTerms(1, ("@leads",))))
+    ),
+    "a group that has lost its person": Attack(
+        "0 of 1 people of @anns",
+        _by(ANN, terms=_wanting(_OF_ANN)),
+        lambda team: replace(team, groups=(TeamGroup("anns", ()),)),
+    ),
+    "a step of the ladder that has not come": Attack(
+        "0 of 1 people of @bobs",
+        _by(ANN, terms=_wanting(SignedTerms(1, ("@bobs",), after=((600_000, "@anns"),)))),
+    ),
+    "the owner of the machine": Attack(
+        "the owner of this machine does not count",
+        _by(ANN, terms=_wanting(SignedTerms(1, not_self=True))),
+        lambda team: replace(team, owner="o-ann"),
+    ),
+    "a machine without an owner": Attack(
+        "names no owner", _by(ANN, terms=_wanting(SignedTerms(1, not_self=True)))
+    ),
+    "a desk where a passkey has to sign": Attack(
+        "by a passkey or an SSH key", _by(ANN, terms=_wanting(SignedTerms(1, step_up=True)))
+    ),
+    "terms that nobody can read": Attack("cannot be read", _by(ANN, terms=b"\0\0\0\1")),
+    "terms of a later version": Attack(
+        "cannot be read", _by(ANN, terms=framed(framed(b"\0\1", b"\4", b"", b"")))
+    ),
+    "long terms": Attack("too long", _by(ANN, terms=_wanting(SignedTerms(1, ("x" * 9_000,))))),
     "a person who left": Attack(
         "not have that person",
         _by(ANN),

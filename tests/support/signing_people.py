@@ -11,16 +11,18 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from crabhook.hook.statement import (
     NAMESPACE,
+    SignedTerms,
     SignedVote,
     of_call,
     of_reply,
     statement,
+    terms_part,
     ticket_digest,
 )
 from crabhook.model.actor import Role
 from crabhook.team.call_signature import PublicKey
 from crabhook.team.certificates import Authority, new_key, signing_key_of
-from crabhook.team.membership import Device, Member, SshKey, Team, fingerprint_of
+from crabhook.team.membership import Device, Member, SshKey, Team, TeamGroup, fingerprint_of
 from crabhook.team.team_file import written
 from crabhook.v1 import permission_pb2 as pb
 from tests.support.authenticator import FAR, Authenticator
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 
 NOW = int(time.time())
+TWO = terms_part((SignedTerms(2),))
+"""What a card that needs two people has its signers say."""
 
 
 @dataclass
@@ -70,9 +74,10 @@ class SigningTeam:
 
     @property
     def team(self) -> Team:
-        """The team at version 5."""
+        """The team at version 5; each person is alone in a group of the same name."""
         members = tuple(person.member for person in self.people)
-        return Team(fingerprint_of(self.authority.certificate), "ours", 5, members)
+        groups = tuple(TeamGroup(f"{each.name}s", (each.id,)) for each in members)
+        return Team(fingerprint_of(self.authority.certificate), "ours", 5, members, groups=groups)
 
     def file(self, **changes: object) -> bytes:
         """The team's file, signed."""
@@ -104,7 +109,7 @@ class Signing:
     reply: pb.Reply
     verdict: str = "allow"
     card: int = 12
-    votes: int = 1
+    terms: bytes = b""
     ago: float = 0.0
 
     def by(self, person: SigningPerson, kind: str = "desk") -> pb.DecisionSignature:
@@ -117,7 +122,7 @@ class Signing:
         vote = SignedVote(
             verdict=self.verdict,
             card=self.card,
-            votes=self.votes,
+            terms=self.terms,
             operator=f"o-{person.name}",
             key=key,
             signed_at_ms=round((time.time() - self.ago) * 1000),
@@ -130,7 +135,7 @@ class Signing:
             signed_at_ms=vote.signed_at_ms,
             verdict=vote.verdict,
             card=vote.card,
-            votes=vote.votes,
+            terms=vote.terms,
         )
         if kind == "desk":
             made.signature = person.desk.sign(text)

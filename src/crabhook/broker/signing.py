@@ -20,8 +20,8 @@ from crabhook.model.signing import DecisionSignature
 from crabhook.model.statements import (
     LETS,
     StatementFields,
-    needed,
     reply_part,
+    signed_terms,
     statement_of,
     vote_of,
 )
@@ -119,7 +119,7 @@ def _check_one(
         raise DecisionError(
             f"#{card.number}: what was signed is not this card as it is now. Nothing was sent"
         )
-    signed = signature.verdict, signature.card, signature.votes
-    if signed != (fact.decision.verdict.value, card.number, needed(card)):
+    signed = signature.verdict, signature.card, signature.terms
+    if signed != (fact.decision.verdict.value, card.number, signed_terms(card.ballot)):
         why = "what was signed is another decision"
         raise DecisionError(f"#{card.number}: {why}. Nothing was sent")

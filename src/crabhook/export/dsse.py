@@ -11,6 +11,7 @@ from operator import attrgetter
 
 from crabhook.datatypes import frozen
 from crabhook.export.item import ExportItem
+from crabhook.hook.statement import SignedTerms, terms_in
 from crabhook.model.jsontext import Value, compact
 from crabhook.model.signing import DecisionSignature
 from crabhook.model.statements import StatementFields
@@ -70,6 +71,7 @@ def _statement(
             "key": each.key,
             "kind": each.kind,
             "signedAt": each.signed_at,
+            "terms": [_terms(terms) for terms in terms_in(each.terms)],
             "statement": _base64(each.statement),
             "signature": _base64(each.signature),
             "authenticatorData": _base64(each.authenticator_data),
@@ -86,7 +88,6 @@ def _statement(
             "platform": fields.platform.decode("utf-8", "replace"),
             "verdict": record.verdict,
             "card": record.card,
-            "votes": signed[0].votes,
             "tool": record.tool,
             "session": record.session,
             "decidedAt": record.at,
@@ -94,6 +95,18 @@ def _statement(
             "reply": reply,
             "signatures": people,
         },
+    }
+
+
+def _terms(terms: SignedTerms) -> Value:
+    """Return what one rule asked of those who sign, as one of them saw it."""
+    after: list[Value] = [{"afterMs": after, "to": to} for after, to in terms.after]
+    return {
+        "need": terms.need,
+        "of": list(terms.of),
+        "notSelf": terms.not_self,
+        "stepUp": terms.step_up,
+        "after": after,
     }
 
 

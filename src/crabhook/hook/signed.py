@@ -2,20 +2,23 @@
 
 A signature counts if a person of the team made it who may decide this call. The key has to stand in
 the file, and to need a person. What the server says is not believed: neither who signed nor
-how many have to. Each rule here is also a rule of `crabhook.team`, which has `cryptography`.
+who has to. Each rule here is also a rule of `crabhook.team`, which has `cryptography`.
 """
 
 from binascii import Error as Base64Error
 from binascii import a2b_base64, b2a_base64
 
 from crabhook.hook.curves import Ed25519Key, P256Key, RsaKey
+from crabhook.hook.quorum import Quorum, TrueSigner
 from crabhook.hook.statement import (
     NAMESPACE,
+    SignedTerms,
     SignedVote,
     framed,
     sha256,
     sha512,
     statement,
+    terms_in,
     unframed,
 )
 from crabhook.hook.wire import fields_of
@@ -81,11 +84,11 @@ class WireSignature:
             _bytes(fields.get(number, b"")) for number in (8, 9, 10)
         )
         operator, key, verdict = (_bytes(fields.get(number, b"")) for number in (2, 3, 5))
-        signed_at, card, votes = (_number(fields.get(number, 0)) for number in (4, 6, 7))
+        signed_at, card = (_number(fields.get(number, 0)) for number in (4, 6))
         self.vote = SignedVote(
             verdict=verdict.decode("utf-8", "replace"),
             card=card,
-            votes=min(votes, 0xFFFF),
+            terms=_bytes(fields.get(7, b"")),
             operator=operator.decode("utf-8", "replace"),
             key=key.decode("utf-8", "replace"),
             signed_at_ms=signed_at,
@@ -322,23 +325,28 @@ NOBODY_SIGNED = "nobody has signed the answer"
 
 
 class SignatureCount:
-    """Whose signatures count: people's names by their ids, and why others do not.
+    """Whose signatures count: people by their ids, and why others do not.
 
-    `needed`: the most votes that one of those people said the card needs.
+    `terms`: what those people say that the card needs, each as that person saw it.
     """
 
     def __init__(self) -> None:
-        self.people: dict[str, str] = {}
-        self.needed = 1
+        self.people: dict[str, TrueSigner] = {}
+        self.terms: list[SignedTerms] = []
         self.faults: list[str] = []
+        self.owner_known = False
 
-    def problem(self, needed: int) -> str:
-        """Say why an answer may not be printed that needs so many people."""
+    def problem(self, least: SignedTerms, waited: int) -> str:
+        """Say why an answer may not be printed as an allow; empty where it may.
+
+        `least`: what the hook's own command wants. `waited`: how long the hook has waited, in
+        milliseconds. What a person saw has to hold even where the others saw less.
+        """
         if not self.people and not self.faults:
             return NOBODY_SIGNED
-        who = f" ({', '.join(self.people.values())})" if self.people else ""
-        count = f"{len(self.people)} of {needed} have signed the answer{who}"
-        return "; ".join((count, *self.faults[:3]))
+        quorum = Quorum(self.people.values(), waited, owner_known=self.owner_known)
+        lacks = list(dict.fromkeys(quorum.lacks((least, *self.terms))))
+        return "; ".join((*lacks[:3], *self.faults[:3])) if lacks else ""
 
 
 class SigningTeam:
@@ -381,10 +389,13 @@ class SigningTeam:
     def _of(self, team: "dict[str, Any]") -> None:
         self.version = int(team["version"])
         self._members = {str(member["id"]): member for member in team["members"]}
+        self._groups = {
+            f"@{group['name']}": frozenset(map(str, group["members"]))
+            for group in team.get("groups", ())
+        }
+        self._owner = str(team.get("owner", ""))
         self._machines = {
-            machine["token_sha256"]: str(machine["name"])
-            for machine in team["machines"]
-            if not machine.get("revoked")
+            machine["token_sha256"]: _Machine(machine) for machine in team["machines"]
         }
         self._signers: dict[tuple[str, str, str], DeskSigner | SshSigner | PasskeySigner] = {}
         self._payload, self._token = b"", ""
@@ -448,21 +459,35 @@ class SigningTeam:
         within: float,
     ) -> SignatureCount:
         """Count the people whose signatures of the call and the reply, both in bytes, are true."""
-        count = SignatureCount()
+        count, owner = SignatureCount(), self._owner_here()
+        count.owner_known = owner in self._members
         for made in votes:
-            person = made.vote.operator
-            if person in count.people:
-                continue
+            person, member = made.vote.operator, self._members.get(made.vote.operator)
             try:
                 self._verify(made, signed, now, within)
+                terms = _terms_of(made)
             except UnsignedError as error:
-                member = self._members.get(person)
                 who = member["name"] if member else "somebody who is not in the team"
                 count.faults.append(f"a signature of {who} does not count: {error}")
-            else:
-                count.people[person] = str(self._members[person]["name"])
-                count.needed = max(count.needed, made.vote.votes)
+                continue
+            signer = count.people.setdefault(person, self._true_signer(person, owner))
+            signer.stepped_up = signer.stepped_up or made.kind in _STEPS_UP
+            count.terms += terms
         return count
+
+    def _true_signer(self, person: str, owner: str) -> TrueSigner:
+        groups = (name for name, members in self._groups.items() if person in members)
+        return TrueSigner(str(self._members[person]["name"]), groups, own=person == owner)
+
+    def _owner_here(self) -> str:
+        """Return whose agents run here, by id; without a machine's token it is the server's own."""
+        machine = self._machine_here()
+        if machine is None:
+            return self._owner
+        return "" if machine.revoked else machine.owner
+
+    def _machine_here(self) -> "_Machine | None":
+        return self._machines.get(sha256(self._token.encode()).hexdigest())
 
     def _verify(
         self, made: WireSignature, signed: tuple[bytes, bytes], now: float, within: float
@@ -479,7 +504,8 @@ class SigningTeam:
         _need_dates(signer.record, signed_at, now)
         if abs(now - signed_at) > within:
             raise UnsignedError("it was made at another time, or a clock is wrong")
-        if max(map(len, (made.signature, made.authenticator_data, made.client_data))) > _LONGEST:
+        parts = made.signature, made.authenticator_data, made.client_data, vote.terms
+        if max(map(len, parts)) > _LONGEST:
             raise UnsignedError("it is too long")
         signer.verify(statement(*signed, vote), made)
 
@@ -511,8 +537,9 @@ class SigningTeam:
         if kinds and "call" not in kinds:
             return "that person is limited to kinds of cards that a strict hook does not know"
         if machines:
-            machine = self._machines.get(sha256(self._token.encode()).hexdigest(), "")
-            if not any(_fits(machine, pattern) for pattern in machines):
+            machine = self._machine_here()
+            name = machine.name if machine and not machine.revoked else ""
+            if not any(_fits(name, pattern) for pattern in machines):
                 return "that person is limited to other machines"
         if projects:
             from crabhook.hook.fallback import event_name
@@ -524,6 +551,24 @@ class SigningTeam:
 
 
 _DECIDE = ("decider", "admin")
+_STEPS_UP = (_SSH, _PASSKEY)  # what signs a call by itself; a desk's passphrase opens for hours
+
+
+class _Machine:
+    """A machine whose own token the team file has."""
+
+    def __init__(self, record: "dict[str, Any]") -> None:
+        self.name = str(record["name"])
+        self.owner = str(record.get("owner", ""))
+        self.revoked = bool(record.get("revoked"))
+
+
+def _terms_of(made: WireSignature) -> list[SignedTerms]:
+    """Return who has to sign, as a signature's person saw it; raise UnsignedError."""
+    try:
+        return list(terms_in(made.vote.terms))
+    except ValueError as error:
+        raise UnsignedError("who else has to sign cannot be read in it") from error
 
 
 def _need_dates(record: "dict[str, Any]", signed_at: float, now: float) -> None:

@@ -7,7 +7,7 @@ form (docs/decisions/0059).
 
 TYPE_CHECKING = False  # typing's own name, without what importing typing costs
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from hashlib import sha256, sha512
 else:
     try:
@@ -22,6 +22,7 @@ else:
 __all__ = [
     "DOMAIN",
     "NAMESPACE",
+    "SignedTerms",
     "SignedVote",
     "framed",
     "of_call",
@@ -29,6 +30,8 @@ __all__ = [
     "sha256",
     "sha512",
     "statement",
+    "terms_in",
+    "terms_part",
     "ticket_digest",
     "unframed",
 ]
@@ -75,21 +78,93 @@ def of_reply(stdout: bytes, stderr: bytes, exit_code: int) -> bytes:
     return framed(*digests, exit_code.to_bytes(4, "big"))
 
 
+class SignedTerms:
+    """What one rule, or a hook's own command, asks of the people who sign an allow.
+
+    `need`: how many different people. `of`: names, and groups as `@leads`; empty for everybody who
+    decides. `not_self`: the owner of the machine does not count. `step_up`: a passkey or an SSH key
+    has to sign. `after`: after so many milliseconds these people count too.
+    """
+
+    __slots__ = ("after", "need", "not_self", "of", "step_up")
+
+    def __init__(
+        self,
+        need: int,
+        of: tuple[str, ...] = (),
+        *,
+        not_self: bool = False,
+        step_up: bool = False,
+        after: tuple[tuple[int, str], ...] = (),
+    ) -> None:
+        self.need = need
+        self.of = of
+        self.not_self = not_self
+        self.step_up = step_up
+        self.after = after
+
+
+_NOT_SELF, _STEP_UP = 1, 2
+
+
+def terms_part(terms: "Iterable[SignedTerms]") -> bytes:
+    """Return the part that says who has to sign; terms that are the same stand there once."""
+    return framed(*dict.fromkeys(map(_terms, terms)))
+
+
+def _terms(terms: SignedTerms) -> bytes:
+    flags = _NOT_SELF * terms.not_self | _STEP_UP * terms.step_up
+    steps = (framed(after.to_bytes(8, "big"), to.encode()) for after, to in terms.after)
+    return framed(
+        terms.need.to_bytes(2, "big"),
+        bytes((flags,)),
+        framed(*(name.encode() for name in terms.of)),
+        framed(*steps),
+    )
+
+
+def terms_in(part: bytes) -> "Iterator[SignedTerms]":
+    """Yield the terms in what `terms_part` returned; raise ValueError for other bytes."""
+    for each in unframed(part):
+        need, flags, names, steps = unframed(each)
+        after = tuple(_step(step) for step in unframed(steps))
+        of = tuple(name.decode() for name in unframed(names))
+        if len(need) != 2 or flags not in _FLAGS:
+            raise ValueError("who has to sign is not written as this version of crabhook does")
+        number = flags[0]
+        yield SignedTerms(
+            int.from_bytes(need, "big"),
+            of,
+            not_self=bool(number & _NOT_SELF),
+            step_up=bool(number & _STEP_UP),
+            after=after,
+        )
+
+
+_FLAGS = (b"\0", b"\1", b"\2", b"\3")
+
+
+def _step(step: bytes) -> tuple[int, str]:
+    after, to = unframed(step)
+    return int.from_bytes(after, "big"), to.decode()
+
+
 class SignedVote:
     """Who signs, by which key, when, and for which card.
 
-    `verdict` and `card` are for the record. `votes`: how many people have to sign an allow of this
-    card. `operator` and `key` are ids in the team's file; an SSH key's id is its fingerprint.
+    `verdict` and `card` are for the record. `terms`: who has to sign an allow of this card, as the
+    signer saw it, of `terms_part`. `operator` and `key` are ids in the team's file; an SSH key's id
+    is its fingerprint.
     """
 
-    __slots__ = ("card", "key", "operator", "signed_at_ms", "verdict", "votes")
+    __slots__ = ("card", "key", "operator", "signed_at_ms", "terms", "verdict")
 
     def __init__(  # noqa: PLR0913 - as on the wire
-        self, *, verdict: str, card: int, votes: int, operator: str, key: str, signed_at_ms: int
+        self, *, verdict: str, card: int, terms: bytes, operator: str, key: str, signed_at_ms: int
     ) -> None:
         self.verdict = verdict
         self.card = card
-        self.votes = votes
+        self.terms = terms
         self.operator = operator
         self.key = key
         self.signed_at_ms = signed_at_ms
@@ -104,7 +179,7 @@ def statement(call: bytes, reply: bytes, vote: SignedVote) -> bytes:
         + framed(
             vote.verdict.encode(),
             vote.card.to_bytes(8, "big"),
-            vote.votes.to_bytes(2, "big"),
+            vote.terms,
             vote.operator.encode(),
             vote.key.encode(),
             vote.signed_at_ms.to_bytes(8, "big"),

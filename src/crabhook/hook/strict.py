@@ -8,7 +8,7 @@ import posix
 from time import time
 
 from crabhook.hook import Options, Unanswered, words
-from crabhook.hook.statement import of_call, of_reply, sha256, ticket_digest
+from crabhook.hook.statement import SignedTerms, of_call, of_reply, sha256, ticket_digest
 from crabhook.hook.wire import COMPANION, MalformedBytes, WireReply, write_message
 
 TYPE_CHECKING = False  # typing's own name, without what importing typing costs
@@ -30,7 +30,7 @@ class StrictCheck:
     """
 
     def __init__(self, options: Options, request_id: str, secret: str, payload: bytes) -> None:
-        self._options, self._payload = options, payload
+        self._options, self._payload, self._began = options, payload, time()
         self._ticket = request_id, ticket_digest(secret)
         try:
             self._content = team_content(options.team)
@@ -94,16 +94,17 @@ class StrictCheck:
             team = team.newer(newer) or team
         team.here(self._payload, options.token)
         signed = self._call, of_reply(reply.stdout, reply.stderr, reply.exit_code)
-        count = team.count(votes, signed, now=time(), within=options.wait + _CLOCKS)
-        needed = max(options.need, count.needed)
-        if len(count.people) >= needed:
+        now = time()
+        count = team.count(votes, signed, now=now, within=options.wait + _CLOCKS)
+        least, waited = SignedTerms(options.need), round((now - self._began) * 1000)
+        if not (problem := count.problem(least, waited)):
             return reply
         if count.people:
             from crabhook.hook.fallback import is_denial
 
             if is_denial(options, self._payload, reply):
                 return reply
-        raise Unanswered("unsigned", count.problem(needed), unsigned=reply)
+        raise Unanswered("unsigned", problem, unsigned=reply)
 
 
 def team_content(path: str) -> bytes:

@@ -256,8 +256,11 @@ def decision_of(ballot: Ballot) -> Decision:
 
 
 def signatures_of(ballot: Ballot) -> tuple[DecisionSignature, ...]:
-    """Return what the people signed whose yes counts."""
-    return tuple(each for vote in _latest(ballot.votes) for each in vote.signed)
+    """Return what the people signed whose yes counts.
+
+    A person's earlier yes goes too: a passkey may have given it, where a desk gave the later yes.
+    """
+    return tuple(each for vote in ballot.votes for each in vote.signed)
 
 
 def without_votes(ballot: Ballot) -> Ballot:

@@ -23,9 +23,9 @@ class DecisionSignature:
     """A person's signature of what one hook is to print.
 
     `kind`: by which kind of key, as `SignatureKind` numbers it. `operator` and `key` are ids in the
-    team's file. `signed_at` is in milliseconds since 1970, on the signer's clock. `votes`: how many
-    people have to sign. `statement`: the signed bytes, which a hook makes by itself. A passkey has
-    `authenticator_data` and `client_data` too.
+    team's file. `signed_at` is in milliseconds since 1970, on the signer's clock. `terms`: who has
+    to sign, as the signer saw it. `statement`: the signed bytes, which a hook makes by itself. A
+    passkey has `authenticator_data` and `client_data` too.
     """
 
     request_id: str
@@ -35,7 +35,7 @@ class DecisionSignature:
     signed_at: int
     verdict: str
     card: int
-    votes: int
+    terms: bytes
     signature: bytes = field(repr=False)
     authenticator_data: bytes = field(default=b"", repr=False)
     client_data: bytes = field(default=b"", repr=False)

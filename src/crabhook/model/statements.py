@@ -5,13 +5,16 @@ from typing import NamedTuple
 
 from crabhook.hook.statement import (
     DOMAIN,
+    SignedTerms,
     SignedVote,
     of_call,
     of_reply,
     sha256,
     statement,
+    terms_part,
     unframed,
 )
+from crabhook.model.ballot import Ballot
 from crabhook.model.card import Card, Leg, Stance
 from crabhook.model.decision import Reply, Verdict
 from crabhook.model.signing import DecisionSignature
@@ -35,10 +38,19 @@ def is_strict(card: Card) -> bool:
     return any(leg.strict for leg in card.requests)
 
 
-def needed(card: Card) -> int:
-    """Return how many people have to sign what is no denial of this card."""
-    terms = card.ballot.terms if card.ballot else ()
-    return max((each.need for each in terms), default=1)
+def signed_terms(ballot: Ballot | None) -> bytes:
+    """Return the part of a statement about who has to sign what is no denial of a card."""
+    terms = ballot.terms if ballot else ()
+    return terms_part(
+        SignedTerms(
+            each.need,
+            each.of,
+            not_self=each.not_self,
+            step_up=each.step_up,
+            after=tuple((round(step.after * 1000), step.to) for step in each.after),
+        )
+        for each in terms
+    )
 
 
 def statement_of(team: bytes, leg: Leg, reply: Reply, vote: SignedVote) -> bytes:
@@ -65,7 +77,7 @@ def vote_of(signature: DecisionSignature) -> SignedVote:
     return SignedVote(
         verdict=signature.verdict,
         card=signature.card,
-        votes=signature.votes,
+        terms=signature.terms,
         operator=signature.operator,
         key=signature.key,
         signed_at_ms=signature.signed_at,
@@ -87,7 +99,7 @@ class StatementFields(NamedTuple):
     exit_code: bytes
     verdict: bytes
     card: bytes
-    votes: bytes
+    terms: bytes
     operator: bytes
     key: bytes
     signed_at: bytes

@@ -19,7 +19,7 @@ from crabhook.model.decision import Decision
 from crabhook.model.errors import CrabhookError, PayloadError
 from crabhook.model.event import Event
 from crabhook.model.signing import DecisionSignature
-from crabhook.model.statements import is_strict, needed, statement_of, vote_of
+from crabhook.model.statements import is_strict, signed_terms, statement_of, vote_of
 from crabhook.platforms import PLATFORMS
 
 SignStatement: TypeAlias = Callable[[bytes], Awaitable[bytes]]
@@ -69,7 +69,16 @@ def _unsigned(  # noqa: PLR0913, PLR0917 - what a statement is of
     platform = PLATFORMS[leg.event.platform]
     platform.check(leg.event, meant)
     verdict = decision.verdict.value
-    about = leg.id, who.kind, who.operator, who.key, at, verdict, card.number, needed(card)
+    about = (
+        leg.id,
+        who.kind,
+        who.operator,
+        who.key,
+        at,
+        verdict,
+        card.number,
+        signed_terms(card.ballot),
+    )
     bare = DecisionSignature(*about, signature=b"")
     reply = platform.write(leg.event, meant)
     text = statement_of(bytes.fromhex(who.team), leg, reply, vote_of(bare))

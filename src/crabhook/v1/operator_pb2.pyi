@@ -2791,7 +2791,7 @@ class Signed(_message.Message):
     OPERATOR_FIELD_NUMBER: _builtins.int
     VERDICT_FIELD_NUMBER: _builtins.int
     CARD_FIELD_NUMBER: _builtins.int
-    VOTES_FIELD_NUMBER: _builtins.int
+    TERMS_FIELD_NUMBER: _builtins.int
     CLIENT_DATA_FIELD_NUMBER: _builtins.int
     STATEMENT_FIELD_NUMBER: _builtins.int
     request_id: _builtins.bytes
@@ -2812,8 +2812,8 @@ class Signed(_message.Message):
     """The verdict that was signed."""
     card: _builtins.int
     """The card's number that was signed."""
-    votes: _builtins.int
-    """How many people have to sign, as was signed."""
+    terms: _builtins.bytes
+    """Who has to sign, as was signed."""
     client_data: _builtins.bytes
     """A passkey's client data."""
     statement: _builtins.bytes
@@ -2830,13 +2830,13 @@ class Signed(_message.Message):
         operator: _builtins.bytes = ...,
         verdict: _builtins.bytes = ...,
         card: _builtins.int = ...,
-        votes: _builtins.int = ...,
+        terms: _builtins.bytes = ...,
         client_data: _builtins.bytes = ...,
         statement: _builtins.bytes = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["alg", b"alg", "card", b"card", "client_data", b"client_data", "extra", b"extra", "key_id", b"key_id", "operator", b"operator", "request_id", b"request_id", "signature", b"signature", "signed_at_ms", b"signed_at_ms", "statement", b"statement", "verdict", b"verdict", "votes", b"votes"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["alg", b"alg", "card", b"card", "client_data", b"client_data", "extra", b"extra", "key_id", b"key_id", "operator", b"operator", "request_id", b"request_id", "signature", b"signature", "signed_at_ms", b"signed_at_ms", "statement", b"statement", "terms", b"terms", "verdict", b"verdict"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

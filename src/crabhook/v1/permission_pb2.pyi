@@ -481,7 +481,7 @@ class DecisionSignature(_message.Message):
     after the other, each behind its length in 4 bytes (docs/decisions/0059):
     "crabhook-decision-v1", team_id, request_id, SHA-256("crabhook-ticket\\0" and the secret), platform,
     stance (1 byte), SHA-256 of the payload; SHA-256 of reply.stdout, SHA-256 of reply.stderr,
-    reply.exit_code (4 bytes); and the verdict, card (8), votes (2), operator_id, key_id, signed_at_ms (8).
+    reply.exit_code (4 bytes); and the verdict, card (8), terms, operator_id, key_id, signed_at_ms (8).
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -492,7 +492,7 @@ class DecisionSignature(_message.Message):
     SIGNED_AT_MS_FIELD_NUMBER: _builtins.int
     VERDICT_FIELD_NUMBER: _builtins.int
     CARD_FIELD_NUMBER: _builtins.int
-    VOTES_FIELD_NUMBER: _builtins.int
+    TERMS_FIELD_NUMBER: _builtins.int
     SIGNATURE_FIELD_NUMBER: _builtins.int
     AUTHENTICATOR_DATA_FIELD_NUMBER: _builtins.int
     CLIENT_DATA_JSON_FIELD_NUMBER: _builtins.int
@@ -510,8 +510,14 @@ class DecisionSignature(_message.Message):
     """What the person chose, such as "allow"."""
     card: _builtins.int
     """The number of the card on which it was decided."""
-    votes: _builtins.int
-    """How many people have to sign what is no denial of this card."""
+    terms: _builtins.bytes
+    """Who has to sign what is no denial of this card, as the signer saw it: empty for a single person,
+    and else one field for each rule that names people.  All of them have to hold.  In each field
+    there are again fields: how many different people (2 bytes); whether the owner of the machine
+    does not count (1), and whether a passkey or an SSH key has to sign (2), added up (1 byte); the
+    names and the groups with an "@", a field each; and the steps of the ladder, each with two
+    fields: after how many milliseconds (8 bytes), and who may sign too.
+    """
     signature: _builtins.bytes
     """The signature itself."""
     authenticator_data: _builtins.bytes
@@ -527,14 +533,14 @@ class DecisionSignature(_message.Message):
         signed_at_ms: _builtins.int = ...,
         verdict: _builtins.str = ...,
         card: _builtins.int = ...,
-        votes: _builtins.int = ...,
+        terms: _builtins.bytes = ...,
         signature: _builtins.bytes = ...,
         authenticator_data: _builtins.bytes = ...,
         client_data_json: _builtins.bytes = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["authenticator_data", b"authenticator_data", "card", b"card", "client_data_json", b"client_data_json", "key_id", b"key_id", "kind", b"kind", "operator_id", b"operator_id", "signature", b"signature", "signed_at_ms", b"signed_at_ms", "verdict", b"verdict", "votes", b"votes"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["authenticator_data", b"authenticator_data", "card", b"card", "client_data_json", b"client_data_json", "key_id", b"key_id", "kind", b"kind", "operator_id", b"operator_id", "signature", b"signature", "signed_at_ms", b"signed_at_ms", "terms", b"terms", "verdict", b"verdict"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -131,7 +131,8 @@ def test_a_strict_hook_imports_what_verifies_where_there_is_something_to_verify(
 ) -> None:
     digests = {"_sha2"} if sys.version_info >= (3, 12) else {"_sha256", "_sha512"}
     always = ISLAND | {"crabhook.hook.strict", "crabhook.hook.statement"} | digests
-    verifying = {"crabhook.hook.signed", "crabhook.hook.curves", "_json", "binascii"}
+    own = {f"crabhook.hook.{name}" for name in ("signed", "curves", "quorum")}
+    verifying = own | {"_json", "binascii"}
     silent = Operator(lambda _request, _context: replying())
     signing = Operator(lambda request, _context: allowed(request, ANN))
     options = TEAM.options(runtime / "team")

@@ -4,6 +4,7 @@ import hashlib
 import importlib
 import json
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -12,9 +13,10 @@ import pytest
 
 from crabhook.hook import Unanswered, read_options
 from crabhook.hook.fallback import fall_back
+from crabhook.hook.statement import SignedTerms, terms_part
 from crabhook.hook.strict import StrictCheck
 from crabhook.hook.wire import WireReply, read_reply
-from crabhook.team.membership import Machine, Scope
+from crabhook.team.membership import Machine, Scope, TeamGroup
 from crabhook.v1 import permission_pb2 as pb
 from tests.support.authenticator import Authenticator
 from tests.support.hostile_answers import (
@@ -29,7 +31,7 @@ from tests.support.hostile_answers import (
     signing,
 )
 from tests.support.rows import every_row
-from tests.support.signing_people import NOW, SigningPerson
+from tests.support.signing_people import NOW, TWO, SigningPerson
 from tests.support.ssh_keys import KINDS as SSH_KINDS
 from tests.support.ssh_keys import Signer
 from tests.unit.hook.peers import PAYLOAD
@@ -95,20 +97,76 @@ def test_a_hostile_server_lets_nothing_run(tmp_path: Path, name: str) -> None:
 
 def test_a_quorum_is_of_different_people(tmp_path: Path) -> None:
     def both(request: pb.PermissionRequest) -> pb.PermissionResponse:
-        made = signing(request, votes=2)
+        made = signing(request, terms=TWO)
         return made.response(made.by(ANN), made.by(BOB, "passkey"))
 
     assert printed(tmp_path, both, "--need=2").stdout == ALLOW
     assert verdict(printed(tmp_path, both, "--need=3", "--when-unsigned=deny")) == "deny"
 
 
+def test_the_people_of_every_rule_have_signed_whichever_key_each_used(tmp_path: Path) -> None:
+    anns, bobs = (SignedTerms(1, (f"@{name}",)) for name in ("ANNS", "bobs"))
+    signed = SignedTerms(2, ("@anns", "bob"), step_up=True)
+    terms = terms_part((anns, bobs, signed))
+
+    def all_rules(request: pb.PermissionRequest) -> pb.PermissionResponse:
+        made = signing(request, terms=terms)
+        return made.response(made.by(ANN), made.by(BOB, "ssh"), made.by(ANN, "passkey"))
+
+    assert printed(tmp_path, all_rules).stdout == ALLOW
+
+
+def test_a_person_who_is_in_the_groups_of_two_rules_counts_for_both(tmp_path: Path) -> None:
+    terms = terms_part((SignedTerms(1, ("@anns",)), SignedTerms(1, ("@leads",))))
+    groups = TeamGroup("anns", ("o-ann",)), TeamGroup("leads", ("o-ann", "o-bob"))
+    file = TEAM.file(groups=groups)
+    assert printed(tmp_path, lambda it: allowed(it, ANN, terms=terms), file=file).stdout == ALLOW
+    assert not printed(tmp_path, lambda it: allowed(it, BOB, terms=terms), file=file).stdout
+
+
+def test_a_step_of_the_ladder_counts_once_the_hook_has_waited_so_long(tmp_path: Path) -> None:
+    terms = terms_part((SignedTerms(1, ("@bobs",), after=((20, "@anns"),)),))
+
+    def later(request: pb.PermissionRequest) -> pb.PermissionResponse:
+        time.sleep(0.05)
+        return allowed(request, ANN, terms=terms)
+
+    assert printed(tmp_path, later).stdout == ALLOW
+
+
+def test_the_owner_of_a_machine_goes_by_the_hooks_own_token(tmp_path: Path) -> None:
+    token = tmp_path / "token"
+    token.write_text("token")
+    token.chmod(0o600)
+    machine = Machine("build1", hashlib.sha256(b"token").hexdigest(), owner="o-ann")
+    terms = terms_part((SignedTerms(1, not_self=True),))
+    shown = (f"--token-file={token}",)
+    for changes, options, person, right in (
+        ({"owner": "o-bob"}, shown, BOB, True),
+        ({"owner": "o-bob"}, shown, ANN, False),
+        ({"owner": "o-bob"}, (), ANN, True),
+        ({"owner": "o-bob"}, (), BOB, False),
+        ({}, (), BOB, False),
+        ({"owner": "o-left"}, (), BOB, False),
+        ({"owner": "o-bob", "machines": (replace(machine, revoked=NOW),)}, shown, ANN, False),
+    ):
+        file = TEAM.file(**{"machines": (machine,), **changes})
+        reply = printed(
+            tmp_path,
+            lambda it, person=person: allowed(it, person, terms=terms),
+            *options,
+            file=file,
+        )
+        assert (reply.stdout == ALLOW) == right, (changes, options, person.name)
+
+
 def test_a_denial_needs_a_single_person_and_says_what_that_person_wrote(tmp_path: Path) -> None:
     def answer(request: pb.PermissionRequest) -> pb.PermissionResponse:
-        return allowed(request, ANN, stdout=DENY, votes=2)
+        return allowed(request, ANN, stdout=DENY, terms=TWO)
 
     assert printed(tmp_path, answer, "--need=2").stdout == DENY
     for more in (b'{"x":1,' + DENY[1:], DENY.replace(b"PreToolUse", b"PermissionRequest")):
-        reply = printed(tmp_path, lambda it, more=more: allowed(it, ANN, stdout=more, votes=2))
+        reply = printed(tmp_path, lambda it, more=more: allowed(it, ANN, stdout=more, terms=TWO))
         assert verdict(reply) == "deny"
         assert b"looked at" not in reply.stdout
 

@@ -19,6 +19,7 @@ from crabhook.store.record import Entry, RecordKind
 from crabhook.store.signed_decisions import SignedDecisions
 from crabhook.team.membership import Device, Member, Team
 from tests.support.authenticator import FAR
+from tests.support.signing_people import TWO
 from tests.unit.store.making import NOON, entry, records, verified
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ SECRET = "ghp_" + "a1B2" * 9
 
 def signed(name: str = "ann", team: str = TEAM_ID, **told: Any) -> DecisionSignature:
     about: dict[str, Any] = {"operator": f"o-{name}", "key": f"d-{name}", "verdict": "allow"}
-    about |= {"card": 1, "votes": 1, "signed_at": int(NOON * 1000)} | told
+    about |= {"card": 1, "terms": b"", "signed_at": int(NOON * 1000)} | told
     bare = DecisionSignature("r1", 1, signature=b"", **about)
     call = of_call(
         team=bytes.fromhex(team),
@@ -75,7 +76,7 @@ def proven(folder: Path, *written: Entry, team: Team = TEAM) -> SignedDecisions:
 def test_signatures_are_on_record_as_they_were_made_beside_a_secret_that_is_not(
     tmp_path: Path,
 ) -> None:
-    both = signed(votes=2), signed("bob", votes=2)
+    both = signed(terms=TWO), signed("bob", terms=TWO)
     voted = decided(both[0], kind=RecordKind.VOTED)
     found = proven(tmp_path, entry(), voted, decided(*both))
     assert found.values == {"true": 3, "false": 0, "unknown": 0}

@@ -37,7 +37,7 @@ def made(kind: str = "desk", by: SigningPerson = ANN) -> DecisionSignature:
     bare = DecisionSignature(
         *about,
         card=sent.card,
-        votes=sent.votes,
+        terms=sent.terms,
         signature=sent.signature,
         authenticator_data=sent.authenticator_data,
         client_data=sent.client_data_json,

@@ -115,7 +115,7 @@ def response_of(
             signed_at_ms=each.signed_at,
             verdict=each.verdict,
             card=each.card,
-            votes=each.votes,
+            terms=each.terms,
             signature=each.signature,
             authenticator_data=each.authenticator_data,
             client_data_json=each.client_data,

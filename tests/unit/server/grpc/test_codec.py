@@ -350,7 +350,7 @@ def test_a_strict_hook_gets_the_signatures_and_a_team_file_that_it_does_not_have
     assert bounded is not None
     assert bounded.need == permission.MOST_NEEDED
     assert permission.request_of(envelope(), EVENT, 0.0, 60.0).strict is None
-    about = ("r", 3, "o-ann", "p-phone", 5, "allow", 1, 2)
+    about = ("r", 3, "o-ann", "p-phone", 5, "allow", 1, b"t")
     made = DecisionSignature(*about, signature=b"s", authenticator_data=b"a", client_data=b"{}")
     reply = replace(Reply(), signed=(made,))
     response = permission.response_of(reply, confirm=True, form=pb.ANSWER_FORM_REPLY)
@@ -362,7 +362,7 @@ def test_a_strict_hook_gets_the_signatures_and_a_team_file_that_it_does_not_have
         signed_at_ms=5,
         verdict="allow",
         card=1,
-        votes=2,
+        terms=b"t",
         signature=b"s",
         authenticator_data=b"a",
         client_data_json=b"{}",

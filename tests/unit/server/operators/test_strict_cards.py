@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from crabhook.desk.commands import AskObjections, Decide, Done, Refused, Stale, Steer
 from crabhook.hook.statement import of_call, of_reply, statement, ticket_digest
 from crabhook.model.actor import Role
-from crabhook.model.ballot import Electorate, Voter
+from crabhook.model.ballot import Ballot, Electorate, Terms, Voter
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.statements import vote_of
 from crabhook.platforms import PLATFORMS
@@ -19,6 +19,7 @@ from crabhook.remote.signing import Signatory, Signatures, StatementSigner
 from crabhook.team.decision_signatures import FalseSignatureError, check_signature
 from tests.support.desk import PLAYED_SECRET, PlayedDesk
 from tests.support.port import SOON
+from tests.support.signing_people import TWO
 from tests.support.sitting import call
 from tests.support.team_port import TeamPort, team_port
 from tests.unit.server.operators.test_grpc_port import followed, given, until
@@ -165,6 +166,8 @@ async def test_a_signature_that_is_not_for_this_decision_by_this_person_is_refus
         (one,) = signed
         of_other = (await of_ann._signatures.of(Decide(2, second.revision, ALLOW), second)).signed
         denied = (await of_ann._signatures.of(Decide(1, first.revision, deny), first)).signed
+        several = replace(first, ballot=Ballot((Terms(2, ("@leads",)),), 0.0))
+        of_several = (await of_ann._signatures.of(seen, several)).signed
         changed = bytes((one.signature[0] ^ 1,)) + one.signature[1:]
         for place, (wrong, by, words) in enumerate(
             (
@@ -176,10 +179,11 @@ async def test_a_signature_that_is_not_for_this_decision_by_this_person_is_refus
                     "not this card",
                 ),
                 (denied, ann, "signed another reply"),
+                (of_several, ann, "another decision"),
                 ((replace(one, signature=changed),), ann, "does not count"),
                 ((replace(one, operator="o-bob"),), bob, "names another person"),
                 ((replace(one, signed_at=one.signed_at + 1),), ann, "not this card"),
-                ((replace(one, votes=2),), ann, "not this card"),
+                ((replace(one, terms=TWO),), ann, "not this card"),
                 ((replace(one, statement=one.statement[:-1]),), ann, "longer than what there is"),
                 ((replace(one, kind=9),), ann, "kind"),
             )
