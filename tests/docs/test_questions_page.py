@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from crabhook.cli import parser_of
+from tests.docs.test_links import anchors
 from tests.support.isolation import ending_with_us
 from tests.support.plain_desk import CRABHOOK
 from tests.support.port import short_folder
@@ -136,7 +137,8 @@ def test_the_commands_run_in_the_pages_order() -> None:
         assert any(command.startswith(beginning) for command in left)
 
 
-def test_every_question_of_the_list_has_its_answer_below() -> None:
-    listed = re.findall(r"^- \[(.*?)\]\(#", TEXT, re.MULTILINE)
-    assert len(listed) == 12
-    assert listed == re.findall(r"^## (.*)$", TEXT, re.MULTILINE)
+def test_every_question_of_the_readme_has_its_answer_on_the_page() -> None:
+    readme = (PAGE.parents[1] / "README.md").read_text(encoding="utf-8")
+    asked = re.findall(r"\]\(docs/questions\.md(#[\w-]+)\)", readme)
+    assert len(asked) == 12
+    assert {f"#{name}" for name in anchors(PAGE)} == {"#questions-people-ask", *asked}
