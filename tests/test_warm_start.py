@@ -15,7 +15,9 @@ def environment(home: Path) -> dict[str, str]:
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("words", ["rules", "log --last x", "nonsense", "serve --listen nowhere"])
+@pytest.mark.parametrize(
+    "words", ["rules", "rules --help", "log --last x", "nonsense", "serve --listen nowhere"]
+)
 def test_a_copy_says_and_returns_what_a_new_process_does(words: str, tmp_path: Path) -> None:
     ends = [
         subprocess.run(

@@ -5,6 +5,7 @@ Run as `python -EP warm_program.py DESCRIPTOR`.  It ends when the other end of t
 
 from __future__ import annotations
 
+import atexit
 import fcntl
 import gc
 import importlib
@@ -15,6 +16,8 @@ import resource
 import socket
 import sys
 import termios
+import threading
+from typing import NoReturn
 
 WARM = ("crabhook.app.server", "crabhook.ui.plain.desk", "crabhook.ui.plain.person")
 FIRST_FREE = 200  # a number above every descriptor that a program is given
@@ -76,7 +79,7 @@ def _become(
     new_session: bool,
     limits: dict[str, tuple[int, int]],
 ) -> None:
-    """Be a process that was started with these; returns when the program has ended."""
+    """Be a process that was started with these, until the program has ended."""
     if new_session or terminal is not None:
         os.setsid()
     high = [fcntl.fcntl(stream, fcntl.F_DUPFD, FIRST_FREE) for stream in streams]
@@ -102,7 +105,25 @@ def _become(
     sys.argv = ["-c", *words]
     from crabhook.__main__ import main as program
 
-    sys.exit(program())
+    try:
+        code = program()
+    except SystemExit as end:
+        if not isinstance(end.code, int | None):
+            raise
+        code = end.code or 0
+    _end(code)
+
+
+def _end(code: int) -> NoReturn:
+    """End as Python does, but free no object: to free all takes longer than most commands."""
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        sys.exit(code)  # Python has words and a code of its own for this
+    os._exit(code)
 
 
 if __name__ == "__main__":
