@@ -120,6 +120,7 @@ class HttpSink:
     answers: list[tuple[int, str, dict[str, str]]] = field(default_factory=list)
     refuses: str = ""
     partly: bool = False
+    port: int = 0
     url: str = ""
     bodies: list[bytes] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
@@ -148,15 +149,15 @@ class HttpSink:
 async def http_sink(
     sink: HttpSink, context: ssl.SSLContext | None = None
 ) -> AsyncIterator[HttpSink]:
-    """Open the receiver."""
+    """Open the receiver, at its own port from the second time on."""
     app = web.Application()
     app.router.add_post("/v1/traces", sink.take)
     runner = web.AppRunner(app, access_log=None)
     await runner.setup()
-    site = web.TCPSite(runner, LOOPBACK, 0, ssl_context=context)
+    site = web.TCPSite(runner, LOOPBACK, sink.port, ssl_context=context)
     await site.start()
-    port = runner.addresses[0][1]
-    sink.url = f"{'https' if context else 'http'}://{LOOPBACK}:{port}/v1/traces"
+    sink.port = runner.addresses[0][1]
+    sink.url = f"{'https' if context else 'http'}://{LOOPBACK}:{sink.port}/v1/traces"
     try:
         yield sink
     finally:

@@ -43,6 +43,13 @@ class Intake:
 
     async def enter(self, asked: Request) -> PendingCall:
         """Pass a request to the runner; the call may have its reply. Raises RefusedError."""
+        self._runner.entering += 1
+        try:
+            return await self._pass_on(asked)
+        finally:
+            self._runner.entering -= 1
+
+    async def _pass_on(self, asked: Request) -> PendingCall:
         if (mark := mark_of(asked.event)) and _can_be_denied(asked):
             return self._runner.deny_marked(asked, denial(mark))
         # With the shell parser, which the rules in force import once the port listens.

@@ -114,6 +114,7 @@ class Runner:
     `rules` are the owner's, `silent` returns how many listeners do not answer. `witness` hears of
     every fact; `day` is what desks show of it. `writer_ended` says why the record takes
     nothing more from here; None while it does. `exporter` sends the record elsewhere, if any does.
+    `entering` counts the requests on their way in: threads with time give way to them.
     """
 
     def __init__(self, parts: Parts) -> None:
@@ -138,6 +139,7 @@ class Runner:
         self._remembered = MemoryHistory()  # the history, in a run without a record
         self._announced = ""  # the last published trouble of the record
         # Hooks.
+        self.entering = 0
         self._pending: dict[tuple[str, int], PendingCall] = {}
         self._attempts = count(1)
         self._alarm: asyncio.TimerHandle | None = None

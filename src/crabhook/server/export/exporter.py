@@ -32,6 +32,7 @@ _LOG = logging.getLogger(__name__)
 
 AT_ONCE, LARGEST = 250, 1 << 19  # records of a batch, and characters of their bodies
 BREATH = 0.000_1  # seconds between two records that a thread packs, in which the loop goes on
+GIVES_WAY = 0.002  # seconds at most that a record waits for requests on their way in
 BETWEEN = 0.005  # seconds between two batches of many
 LOOK_EVERY = 1.0  # seconds between two looks for new records
 FIRST_REST, LONGEST_REST = 1.0, 60.0  # seconds to wait for a receiver in trouble
@@ -159,7 +160,7 @@ class Exporter:
         )
         batch = self._batch
         if batch is None or batch.after != self._cursor:  # one that failed is not packed again
-            batch = await asyncio.to_thread(self._next, self._cursor)
+            batch = await asyncio.to_thread(self._next, runner, self._cursor)
             self._batch, self._cursor = batch, batch.after
             self._tell_of_gaps(runner, batch)
         if not batch.items:
@@ -198,7 +199,7 @@ class Exporter:
 
     # What is sent.
 
-    def _next(self, cursor: Head) -> _Batch:
+    def _next(self, runner: Runner, cursor: Head) -> _Batch:
         """Read and pack what follows the cursor; for a thread, which rests after each record."""
         items, parts = list[ExportItem](), list[bytes]()
         with self._history() as history:
@@ -215,7 +216,7 @@ class Exporter:
             for item in _bounded(linked(records, history, before)):
                 items.append(item)
                 parts.append(self._route.packing.each(item, self._source))
-                sleep(BREATH)
+                _rest(runner)
         return _Batch(cursor, items, parts, removed, anew)
 
     async def _send(
@@ -288,6 +289,18 @@ class Exporter:
     def _write_mark(self, runner: Runner, head: Head, what: str) -> None:
         runner.record(entries.exported(what, self._route.receiver.where, head, time()))
         self._marked, self._marked_at = head, monotonic()
+
+
+def _rest(runner: Runner) -> None:
+    """Let the loop go on: for a moment, or until no request is on its way in.
+
+    Threads share one interpreter, so that each record packed meanwhile makes a decision wait. But
+    requests without end must not end the export.
+    """
+    sleep(BREATH)
+    until = monotonic() + GIVES_WAY
+    while runner.entering and monotonic() < until:
+        sleep(BREATH)
 
 
 def _bounded(items: Iterable[ExportItem]) -> Iterator[ExportItem]:

@@ -10,6 +10,7 @@ from crabhook.model.marked_call import MARK
 from crabhook.model.order import Order, OrderKind
 from crabhook.policy.rule import RuleVerdict, Ruling
 from crabhook.server.core.intake import LONG, Intake
+from crabhook.server.core.pending_call import RefusedError
 from tests.support.playbook import asking, bash
 from tests.support.runners import RulesOf, bare_runner
 from tests.support.seat import seat
@@ -50,6 +51,22 @@ async def test_what_may_search_a_folder_is_judged_in_a_thread_however_short_it_i
         asked = replace(bash(str(at), line), size=1, wait_until=1e12)
         await Intake(runner).enter(asked)
     assert seen == [False, True]
+    runner.close()
+
+
+async def test_a_request_is_on_its_way_in_until_the_runner_has_it_or_refused_it() -> None:
+    seen = list[int]()
+
+    async def judge(_: Event, *, long: bool) -> None:
+        seen.append(runner.entering)
+
+    runner = bare_runner(judge=judge)
+    asked = replace(bash("a", "ls"), wait_until=1e12)
+    await Intake(runner).enter(asked)
+    assert (seen, runner.entering) == ([1], 0)
+    with pytest.raises(RefusedError):
+        await Intake(runner).enter(replace(asked, secret="of another"))
+    assert (seen, runner.entering) == ([1, 1], 0)
     runner.close()
 
 

@@ -300,6 +300,27 @@ async def test_a_full_disk_stops_the_export_and_loses_nothing(desk: Desk) -> Non
     assert set(receiver.numbers) == set(range(2, desk.recorder.head.seq + 1))
 
 
+async def test_records_are_packed_behind_requests_on_their_way_in(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    receiver = Memory()
+    desk.decides()
+    async with desk.exporting(receiver) as exporter:
+        await level(exporter)
+        with monkeypatch.context() as patience:
+            patience.setattr(module, "GIVES_WAY", 5.0)
+            desk.runner.entering = 1
+            desk.decides(3)
+            await asyncio.sleep(0.2)
+            assert exporter.behind == 3
+            desk.runner.entering = 0
+            await level(exporter)
+        # Requests without end delay the export, and do not end it.
+        desk.runner.entering = 1
+        desk.decides(3)
+        await level(exporter)
+
+
 @pytest.mark.slow
 @pytest.mark.thorough
 async def test_two_minutes_of_a_hundred_decisions_a_second_wait_for_a_dead_receiver(
