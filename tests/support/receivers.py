@@ -6,7 +6,7 @@ import asyncio
 import json
 import re
 import ssl
-from contextlib import asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from time import time
 from typing import TYPE_CHECKING, Any
@@ -26,8 +26,8 @@ LOOPBACK = "127.0.0.1"
 class SyslogSink:
     """A receiver of syslog: `manner` is how it behaves, and `streams` what each connection sent.
 
-    "reads" reads all and closes. "hangs" reads all and never closes. "leaves" closes before it has
-    read, "half" after a part.
+    "reads" reads all and closes. "hangs" reads all and never closes, "deaf" reads nothing and never
+    closes. "leaves" closes before it has read, "half" after a part, "single" after a message.
     """
 
     manner: str = "reads"
@@ -54,6 +54,13 @@ class SyslogSink:
     async def take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             if self.manner == "leaves":
+                return
+            if self.manner == "deaf":
+                await self.over.wait()
+                return
+            if self.manner == "single":
+                length = await reader.readuntil(b" ")
+                self.streams.append(length + await reader.readexactly(int(length)))
                 return
             if self.manner == "half":
                 await reader.readexactly(10)
@@ -115,18 +122,25 @@ async def swallowing(port: int, after: int) -> AsyncIterator[int]:
 
 @dataclass
 class HttpSink:
-    """A receiver of HTTP: `answers` are statuses and bodies for the next requests, else 200."""
+    """A receiver of HTTP: `answers` are statuses and bodies for the next requests, else 200.
+
+    While it is `silent`, it answers nothing.
+    """
 
     answers: list[tuple[int, str, dict[str, str]]] = field(default_factory=list)
     refuses: str = ""
     partly: bool = False
+    silent: bool = False
     port: int = 0
     url: str = ""
+    over: asyncio.Event = field(default_factory=asyncio.Event)
     bodies: list[bytes] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
 
     async def take(self, request: web.Request) -> web.Response:
         body = await request.read()
+        if self.silent:
+            await self.over.wait()
         self.headers.append(dict(request.headers))
         if self.answers:
             status, text, headers = self.answers.pop(0)
@@ -143,6 +157,12 @@ class HttpSink:
         requests = map(json.loads, self.bodies)
         scopes = [scope for r in requests for scope in r["resourceSpans"][0]["scopeSpans"]]
         return [span for scope in scopes for span in scope["spans"]]
+
+    @property
+    def numbers(self) -> list[int]:
+        """The numbers of the records that came, in order."""
+        told = (attribute for span in self.spans for attribute in span["attributes"])
+        return [int(a["value"]["intValue"]) for a in told if a["key"] == "crabhook.seq"]
 
 
 @asynccontextmanager
@@ -161,7 +181,13 @@ async def http_sink(
     try:
         yield sink
     finally:
+        sink.over.set()
         await runner.cleanup()
+
+
+def opened(sink: SyslogSink | HttpSink) -> AbstractAsyncContextManager[object]:
+    """Open a receiver of either kind."""
+    return syslog_sink(sink) if isinstance(sink, SyslogSink) else http_sink(sink)
 
 
 def certified(folder: Path, name: str = LOOPBACK) -> tuple[ssl.SSLContext, Path]:

@@ -99,6 +99,7 @@ class Exporter:
         self._batch: _Batch | None = None
         self._marked, self._marked_at = GENESIS, 0.0
         self._trouble: _Trouble | None = None
+        self._refused = 0  # records in a row
         self._runner: Runner | None = None
 
     def __repr__(self) -> str:
@@ -226,7 +227,7 @@ class Exporter:
 
         Where the receiver refuses some, it gets halves, until the refused record is alone.
         """
-        fate = Exported.TAKEN
+        fate, why = Exported.TAKEN, ""
         try:
             await self._route.receiver.send(self._route.packing.whole(parts, self._source))
         except RecordsRefusedError as error:
@@ -235,9 +236,8 @@ class Exporter:
                 await self._send(runner, items[:middle], parts[:middle])
                 await self._send(runner, items[middle:], parts[middle:])
                 return
-            fate, seq = Exported.REFUSED, items[0].record.seq
-            where = self._route.receiver.where
-            runner.warn(f"record {seq} is not exported, for {where} refuses it: {error}")
+            fate, why = Exported.REFUSED, str(error)
+        self._tell_of_refusals(runner, fate, items[0].record.seq, why)
         last = items[-1].record
         self._cursor = Head(last.seq, last.hash, str(last.at))
         runner.witness.exported(fate, len(items))
@@ -264,6 +264,18 @@ class Exporter:
         if trouble and trouble.failures >= TOLD_AFTER:
             where = self._route.receiver.where
             runner.warn(f"{where} takes the record again, from where it stopped", alarm=False)
+
+    def _tell_of_refusals(self, runner: Runner, fate: Exported, seq: int, why: str) -> None:
+        """Tell of the first refused record in a row, and of their number at its end.
+
+        What is told is a record too. A receiver that refuses all would get ever more of these.
+        """
+        where, refused = self._route.receiver.where, self._refused
+        self._refused = refused + 1 if fate is Exported.REFUSED else 0
+        if self._refused == 1:
+            runner.warn(f"record {seq} is not exported, for {where} refuses it: {why}")
+        if not self._refused and refused > 1:
+            runner.warn(f"{refused} records in a row were not exported, for {where} refused them")
 
     def _tell_of_gaps(self, runner: Runner, what: _Batch) -> None:
         where = self._route.receiver.where

@@ -13,10 +13,12 @@ import ssl
 import termios
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from email.utils import parsedate_to_datetime
 from functools import partial
 from http import HTTPStatus
 from pathlib import Path
 from struct import Struct
+from time import time
 from typing import Protocol
 
 from crabhook.datatypes import frozen
@@ -228,8 +230,19 @@ def _judge(status: int, words: bytes, retry_after: str) -> None:
     if status in _NEVER or (status == HTTPStatus.OK and _rejected(words)):
         raise RecordsRefusedError(why)
     if not HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES:
-        again = float(retry_after) if retry_after.isascii() and retry_after.isdigit() else 0.0
-        raise NotTakenError(why, min(again, LONGEST_REST))
+        raise NotTakenError(why, min(_seconds(retry_after), LONGEST_REST))
+
+
+def _seconds(retry_after: str) -> float:
+    """Return in how many seconds a Retry-After asks to come again; 0 for no sensible answer.
+
+    It has seconds, or a time (RFC 9110 §10.2.3).
+    """
+    if retry_after.isascii() and retry_after.isdigit():
+        return float(retry_after)
+    with suppress(ValueError, OverflowError):
+        return max(0.0, parsedate_to_datetime(retry_after).timestamp() - time())
+    return 0.0
 
 
 def _rejected(words: bytes) -> int:

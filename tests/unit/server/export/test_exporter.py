@@ -8,10 +8,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from random import Random
+from time import monotonic
 
 import pytest
 
 from crabhook.export.packing import PACKINGS, ExportFormat, ExportWay
+from crabhook.export.wish import USUAL
 from crabhook.server.core.runner import Runner
 from crabhook.server.export import exporter as module
 from crabhook.server.export.cursor import CursorFile
@@ -29,7 +31,14 @@ from crabhook.store.record import RecordKind, Retention
 from crabhook.store.recorder import Recorder
 from tests.support.examples import share
 from tests.support.exported import call, of_every_kind
-from tests.support.receivers import LOOPBACK, HttpSink, SyslogSink, http_sink, syslog_sink
+from tests.support.receivers import (
+    LOOPBACK,
+    HttpSink,
+    SyslogSink,
+    http_sink,
+    opened,
+    syslog_sink,
+)
 from tests.support.runners import bare_runner
 
 PACE = ExportPace(look=0.01, first=0.01, longest=0.05)
@@ -191,6 +200,26 @@ async def test_a_record_that_is_refused_for_ever_keeps_no_other_back(
         assert "poison" not in json.dumps(sink.spans)
 
 
+async def test_a_receiver_that_refuses_all_is_told_of_once_and_fed_no_more(desk: Desk) -> None:
+    sink = HttpSink(refuses="{")
+    async with http_sink(sink):
+        receiver = HttpReceiver(sink.url, "application/json", None, dict)
+        by = ExportWay.HTTP, ExportFormat.OTLP
+        desk.decides()
+        async with desk.exporting(receiver, *by) as exporter:
+            await until(lambda: exporter._cursor)
+            desk.decides(20)
+            await level(exporter)
+            refused = desk.runner.witness.exports[Exported.REFUSED]
+            # The twenty, that the export began, and that a record is refused.
+            assert refused == desk.recorder.head.seq - 1 == 22
+            await asyncio.sleep(0.2)
+            assert desk.runner.witness.exports[Exported.REFUSED] == refused
+            sink.refuses = ""
+            desk.decides()
+            await until(lambda: any("22 records in a row" in what for what in desk.records()))
+
+
 async def test_what_retention_removed_first_is_counted_and_told(tmp_path: Path) -> None:
     retention = Retention(days=1)
     recorder = Recorder(lambda: open_writer(tmp_path / "state", retention))
@@ -283,6 +312,65 @@ async def test_a_receiver_of_syslog_gets_every_record_after_it_was_away(desk: De
             desk.runner.record(entry)
         async with syslog_sink(sink):
             await level(exporter)
+    assert sink.numbers == list(range(2, desk.recorder.head.seq + 1))
+
+
+@pytest.mark.parametrize("way", [ExportWay.SYSLOG, ExportWay.HTTP])
+async def test_thousands_that_waited_come_once_and_in_order_while_more_is_decided(
+    desk: Desk, way: ExportWay
+) -> None:
+    sinks = {ExportWay.SYSLOG: SyslogSink(), ExportWay.HTTP: HttpSink()}
+    sink, form = sinks[way], USUAL[way]
+    async with opened(sink):
+        pass
+    receivers: dict[ExportWay, Receiver] = {
+        ExportWay.SYSLOG: SyslogReceiver(LOOPBACK, sink.port),
+        ExportWay.HTTP: HttpReceiver(sinks[ExportWay.HTTP].url, "application/json", None, dict),
+    }
+    desk.decides()
+    async with desk.exporting(receivers[way], way, form) as exporter:
+        await until(lambda: exporter.failing)
+        for _ in range(30):
+            changes = (call(RecordKind.DECIDED, "allow", input={"command": "ls"}),) * 100
+            desk.recorder.write(*map(happened, changes))
+        async with opened(sink):
+            await until(lambda: sink.numbers)
+            for _ in range(20):
+                desk.decides()
+                await asyncio.sleep(0.005)
+            await level(exporter)
+    assert sink.numbers == list(range(2, desk.recorder.head.seq + 1))
+    assert len(desk.records(RecordKind.DECIDED)) == 1 + 3000 + 20
+
+
+async def test_a_receiver_that_closes_after_each_message_is_in_trouble_and_loses_nothing(
+    desk: Desk,
+) -> None:
+    sink = SyslogSink("single")
+    async with syslog_sink(sink):
+        by = ExportWay.SYSLOG, ExportFormat.CEF
+        desk.decides()
+        async with desk.exporting(SyslogReceiver(LOOPBACK, sink.port), *by) as exporter:
+            await until(lambda: exporter._cursor)
+            desk.decides(500)
+            await until(lambda: any("NOT EXPORTED" in what for what in desk.records()))
+            sink.manner = "reads"
+            await level(exporter)
+    assert list(dict.fromkeys(sink.numbers)) == list(range(2, desk.recorder.head.seq + 1))
+
+
+async def test_a_receiver_is_left_alone_as_long_as_it_asks(desk: Desk) -> None:
+    sink = HttpSink([(429, "", {"Retry-After": "1"}), (503, "", {"Retry-After": "1"})])
+    async with http_sink(sink):
+        receiver = HttpReceiver(sink.url, "application/json", None, dict)
+        desk.decides()
+        began = monotonic()
+        async with desk.exporting(receiver, ExportWay.HTTP, ExportFormat.OTLP) as exporter:
+            await until(lambda: exporter.failing)
+            desk.decides(5)
+            await level(exporter)
+    assert monotonic() - began >= 2.0
+    assert len(sink.headers) <= 5
     assert sink.numbers == list(range(2, desk.recorder.head.seq + 1))
 
 

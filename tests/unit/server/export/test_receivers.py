@@ -1,6 +1,8 @@
 """What counts as taken: only what a receiver has read whole, by TCP, TLS and HTTP."""
 
 import ssl
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 from pathlib import Path
 
 import pytest
@@ -44,12 +46,19 @@ async def test_what_a_receiver_of_syslog_has_read_is_taken(secure: bool, tmp_pat
 @pytest.mark.parametrize(
     ("manner", "secure"),
     # Over TLS the receiver's library answers the end by itself, so that it cannot hang there.
-    [("leaves", False), ("half", False), ("hangs", False), ("leaves", True), ("half", True)],
+    [
+        ("leaves", False),
+        ("half", False),
+        ("hangs", False),
+        ("deaf", False),
+        ("leaves", True),
+        ("half", True),
+    ],
 )
 async def test_what_a_receiver_of_syslog_has_not_read_whole_is_not_taken(
     manner: str, secure: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(receivers, "WITHIN", 0.5 if manner == "hangs" else 5.0)
+    monkeypatch.setattr(receivers, "WITHIN", 0.5 if manner in ("hangs", "deaf") else 5.0)
     theirs, ca = certified(tmp_path)
     ours = ssl.create_default_context(cafile=ca)
     async with syslog_sink(SyslogSink(manner), theirs if secure else None) as sink:
@@ -115,11 +124,33 @@ async def test_an_answer_of_http_says_whether_it_is_taken() -> None:
         assert {headers["Authorization"] for headers in sink.headers} == {"Bearer t"}
 
 
-async def test_a_receiver_says_when_it_wants_to_be_tried_again() -> None:
-    async with http_sink(HttpSink([(503, "", {"Retry-After": "7"})])) as sink:
+@pytest.mark.parametrize("status", [429, 503])
+@pytest.mark.parametrize(
+    ("retry_after", "again"),
+    [
+        ("7", 7.0),
+        (format_datetime(datetime.now(UTC) + timedelta(days=1), usegmt=True), 600.0),
+        ("Thu, 01 Jan 1970 00:00:00 GMT", 0.0),
+        ("99999999", 600.0),
+        ("soon", 0.0),
+    ],
+)
+async def test_a_receiver_says_when_it_wants_to_be_tried_again(
+    status: int, retry_after: str, again: float
+) -> None:
+    async with http_sink(HttpSink([(status, "", {"Retry-After": retry_after})])) as sink:
         with pytest.raises(NotTakenError) as error:
             await by_http(sink.url).send(b"{}")
-        assert error.value.again == 7.0
+        assert error.value.again == again
+
+
+async def test_a_receiver_of_http_that_never_answers_has_not_taken_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(receivers, "WITHIN", 0.5)
+    async with http_sink(HttpSink(silent=True)) as sink:
+        with pytest.raises(NotTakenError, match="did not answer"):
+            await by_http(sink.url).send(b"{}")
 
 
 async def test_http_has_tls_too(tmp_path: Path) -> None:
