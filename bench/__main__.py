@@ -11,7 +11,7 @@ from importlib.metadata import version
 from shutil import which
 from time import perf_counter
 
-from bench import decisions, growth, hooks, keys, screen, signing, start, waiting
+from bench import decisions, export, growth, hooks, keys, screen, signing, start, waiting
 from bench.figures import Goal, Measured, Series, goals_table
 from bench.process import TOP, BenchError
 from crabhook.install import program
@@ -24,6 +24,7 @@ MEASURED: Mapping[str, Callable[[], Measured]] = {
     "start": start.measure,
     "waiting": waiting.measure,
     "decisions": decisions.measure,
+    "export": export.measure,
     "keys": keys.measure,
     "screen": screen.measure,
 }
@@ -31,7 +32,7 @@ SECTIONS = (*MEASURED, GROWTH)
 """The sections in the order in which they are measured."""
 GOALS: Sequence[Goal] = [
     goal
-    for section in (hooks, signing, start, waiting, decisions, keys, screen, growth)
+    for section in (hooks, signing, start, waiting, decisions, export, keys, screen, growth)
     for goal in section.GOALS
 ]
 

@@ -7,6 +7,8 @@ import pytest
 from bench.asking import Asked
 from bench.decisions import FLOOR, SQLITE, WAYS, Block, to_floor
 from bench.decisions import table_of as decisions_table
+from bench.export import CATCHING, DEAD, FROZEN, NONE, Outage
+from bench.export import table_of as export_table
 from bench.figures import Goal, goals_table
 from bench.hooks import HELD, NOTHING
 from bench.hooks import table_of as hooks_table
@@ -55,6 +57,20 @@ def test_a_decision_is_held_against_the_empty_call_of_the_same_round() -> None:
     assert to_floor(blocks, SQLITE, way).median == pytest.approx(2.0)
     assert cells(decisions_table(blocks), SQLITE, way.name) == [
         "375", "2.50", "6.00", "4.00", "0.50", "2.00", "2.00-2.00",
+    ]  # fmt: skip
+
+
+def test_an_outage_is_held_against_blocks_of_the_same_round() -> None:
+    blocks = {
+        NONE: [0.001, 0.003],
+        DEAD: [0.002, 0.006],
+        FROZEN: [0.001] * 2,
+        CATCHING: [0.001] * 2,
+    }
+    outage = Outage(blocks, speed=2000.0, memory=5_000_000, log=4_000_000, behind=120)
+    assert cells(export_table({"syslog": outage}), "syslog") == [
+        "2000", "180", "2.00, 4.00, 1.00, 1.00", "2.00 (2.00-2.00)", "1.00 (1.00-1.00)",
+        "5", "4", "120",
     ]  # fmt: skip
 
 
