@@ -10,7 +10,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Where it is set, each of the workers compiles every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run demo demo-web demo-team test test-fast test-all slowest check pictures proto baseline e2e conformance agreement bench bench-smallest fuzz running packages release lock soak cluster-soak cluster-failover soundness agents frameworks clean
+.PHONY: help run demo demo-web demo-team test test-fast test-all outside slowest check pictures proto baseline e2e conformance agreement bench bench-smallest fuzz running packages release lock soak cluster-soak cluster-failover soundness agents frameworks clean
 .DEFAULT_GOAL := help
 
 help: ## show this
@@ -42,7 +42,11 @@ test-fast: $(VENV)/developed ## run the floors' tests that start no process: und
 	@pytest $(WORKERS) $(CORES) -m "not (process or e2e or slow or thorough)" $(FLOORS:%=tests/unit/%)
 
 test-all: $(VENV)/developed agents frameworks ## run every test, on every example of each property
-	@pytest $(SIDE_BY_SIDE) --hypothesis-profile=ci
+	@pytest $(SIDE_BY_SIDE) --hypothesis-profile=night
+
+OUTSIDE := tests/browser tests/e2e/test_outside_judges.py tests/interop/test_frameworks.py
+outside: $(VENV)/developed agents frameworks ## run what other people's programs judge: browsers, push, probes, frameworks
+	@pytest $(SIDE_BY_SIDE) -m thorough $(OUTSIDE)
 
 slowest: $(VENV)/developed agents ## run make test and print its 25 slowest tests
 	@pytest $(SIDE_BY_SIDE) -m "not thorough" --durations=25

@@ -1,7 +1,7 @@
 """Which tests run when: each is marked by its folder and held to its mark.
 
 `make test-fast` runs what starts no process, `make test` adds those that do
-and a session of the real agents but OpenCode, `.ci/run` runs the rest as well.
+and a session of the real agents but OpenCode, `.ci/night` runs the rest as well.
 CONTRIBUTING.md says it for people.
 """
 
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import settings
 
-from tests.support.examples import DEV
+from tests.support.examples import DAY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,7 +41,7 @@ _starting: set[pytest.FixtureDef[Any]] = set()  # those that started a process
 
 def pytest_configure(config: pytest.Config) -> None:
     if not config.getoption("--hypothesis-profile"):
-        settings.load_profile(DEV)
+        settings.load_profile(DAY)
     config.stash[_left] = Counter()
     # A shell that starts us in the background has it ignored, and each hook would inherit that.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -123,10 +123,10 @@ def pytest_testnodedown(node: Any) -> None:
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
-    """Say what this run leaves to `.ci/run`."""
+    """Say what this run leaves to `.ci/night`."""
     left = config.stash[_left]
     if config.option.markexpr == LEFT_OUT and left:
         terminalreporter.write_line(
-            f"Left to .ci/run: {left['e2e']} more sessions of the real agents, {left['long']} long"
+            f"Left to .ci/night: {left['e2e']} more sessions of the real agents, {left['long']} long"
             " tests, and three quarters of each property's examples (make test-all)."
         )

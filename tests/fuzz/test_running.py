@@ -27,7 +27,7 @@ from tests.fuzz.running.making import Maker, grammar, kinds, known, pictured, pl
 from tests.support.examples import share
 
 SEED, SECONDS = 73, 2.0
-"""The lines that every test run tries, as far as it comes; `.ci/run` has a minute of others."""
+"""The lines that every test run tries, as far as it comes; `.ci/night` has five minutes of others."""
 BOMB = "f() { f & f; }; f"
 
 
