@@ -93,6 +93,8 @@ def test_a_team_is_pulled_to_the_second_server_and_who_is_revoked_is_out_at_both
         assert (team_in(two) / "server.key").read_bytes() != (
             team_in(one) / "server.key"
         ).read_bytes()
+        sealing = [team_in(folder) / "sealing.key" for folder in (one, two)]
+        assert sealing[0].read_bytes() == sealing[1].read_bytes()
         second = opened.enter_context(serving(two))
         second.wait_for(lambda line: "standing by" in line)
         typed(second, "team", "revoke", "ann")
@@ -110,6 +112,10 @@ def test_a_team_is_pulled_to_the_second_server_and_who_is_revoked_is_out_at_both
         assert "the document team was changed by" in second.audit("--all-kinds")
         (text,) = cluster.sql("SELECT text FROM crabhook.document WHERE name = 'authority-key'")
         assert "scrypt" in text["text"]
+        key = sealing[0].read_bytes()
+        sealing[0].unlink()  # as a team of before has it
+        typed(first, "team", "pull")
+        assert sealing[0].read_bytes() == key
 
 
 def shows(desks: str, name: str, authority: Path) -> bool:

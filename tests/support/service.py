@@ -73,13 +73,23 @@ class Service:
             raise
         return self
 
-    def __exit__(self, *_: object) -> None:
-        if self.process.poll() is None:
-            self.process.kill()
+    def start_again(self) -> None:
+        """Start the server that was ended; what it logged before cannot be waited for any more."""
+        self._gone()
+        self._lines = queue.SimpleQueue()
+        self.start()
+
+    def _gone(self) -> None:
+        """Wait until the process is gone and all that it logged is read."""
         self.process.wait(60)
         self._reader.join(60)
         assert self.process.stderr is not None
         self.process.stderr.close()
+
+    def __exit__(self, *_: object) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+        self._gone()
         if self._own_folder:
             shutil.rmtree(self.folder)
 

@@ -302,6 +302,7 @@ class Server:
             silent=lambda: self._listeners_watch.silent,
             writer_ended=self._writer_ended,
             exporter=self._exporter,
+            texts=documents,
             electorate=self._electorate,
         )
         if amiss:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from crabhook import config
 from crabhook.app.admission import Admitted, PeopleListening
@@ -15,15 +15,21 @@ from crabhook.desk.replica import Replica
 from crabhook.desk.updates import News
 from crabhook.model.card import Card
 from crabhook.server.address import AddressError, PageAddress, TcpAddress, Tls, parse_address
+from crabhook.server.core.runner import Runner
 from crabhook.server.push.endpoints import Services
 from crabhook.server.push.push import Push
+from crabhook.server.push.sharing import SealedRecord
 from crabhook.server.web.face import Asset, ChangedCard, Fragments, Seen
 from crabhook.server.web.guard import OWN_NAME
 from crabhook.server.web.listener import WebOpening, WebParts, open_web
 from crabhook.team.folder import Folder
 from crabhook.team.passkeys import need_library
+from crabhook.team.server_seal import seal_of
 from crabhook.team.web_enrolling import PageSide
 from crabhook.ui.web import acts, card, document, page
+
+if TYPE_CHECKING:
+    from crabhook.team.team_file import TeamReader
 
 
 class WebFace:
@@ -78,7 +84,8 @@ async def open_pages(
     tls = _tls(settings, admitted, team.folder)
     services = Services(settings.push_services)
     kept = push_folder or config.push_folder()
-    push = Push(kept, services, team.current, settings.push_after)
+    share = _sealed_record(team, shared.runner)
+    push = Push(kept, services, team.current, settings.push_after, share)
     push.follow(shared.runner)
     shared.switches.append(push.follow)
     parts = WebParts(WebFace(), push, PageSide(team.folder))
@@ -92,6 +99,20 @@ async def open_pages(
         calling.cancel()
         with suppress(asyncio.CancelledError):
             await calling
+
+
+def _sealed_record(team: "TeamReader", runner: Runner) -> SealedRecord | None:
+    """Return where servers share their phones; None for a record of this server alone."""
+    if not team.shared:
+        return None
+    if (seal := seal_of(team.folder)) is None:
+        runner.warn(
+            "phones that subscribe here are called by this server alone: run `crabhook team pull` "
+            "and start it again, so that the record's other servers call them too",
+            alarm=False,
+        )
+        return None
+    return SealedRecord(team.shared, seal)
 
 
 def page_of(settings: Settings, at: TcpAddress, tls: object) -> str:

@@ -19,7 +19,8 @@ from crabhook.ui.console import say, say_below, say_json
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from crabhook.server.push.subscriptions import GoneSubscription, Subscription, Subscriptions
+    from crabhook.server.push.phone_book import GoneSubscription, Subscription
+    from crabhook.server.push.subscriptions import Subscriptions
     from crabhook.server.push.trial import PhoneTrial
     from crabhook.team.membership import Member, Team
 

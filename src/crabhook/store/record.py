@@ -236,6 +236,8 @@ POLICY = "policy"
 """The document with what changed of rules, team and settings; each change has its own record."""
 ORDERS = "orders"
 """The document with the standing orders of a shared record; each order also has its own record."""
+PHONES = "phones"
+"""The document with the phones that servers of a shared record call, sealed for these servers."""
 
 
 @frozen

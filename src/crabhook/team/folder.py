@@ -31,6 +31,7 @@ class Folder:
         self.authority_key = path / "authority.key"  # encrypted
         self.server = path / "server.pem"  # the server's certificate
         self.server_key = path / "server.key"  # not encrypted: the server starts without a person
+        self.sealing_key = path / "sealing.key"  # of all servers of the team, by the authority's
         self.newest = path / "newest"  # the highest version of the team that a server has seen
         self.web_invitation = path / "web-invitation"  # for a passkey, by `team invite --web`
         self.web_offer = path / "web-offer"  # the passkey that came by it, by the server

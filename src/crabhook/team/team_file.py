@@ -60,7 +60,7 @@ def found_team(
 def serve_as(
     folder: Folder, authority: certificates.Authority, names: tuple[str, ...], now: float
 ) -> None:
-    """Give the server a certificate for these names, and a key if it has none.
+    """Give the server a certificate for these names, a key if it has none, and the sealing key.
 
     An existing key stays: the certificate alone is one file, so no kill leaves half a pair.
     """
@@ -71,6 +71,13 @@ def serve_as(
     with raising_team_error(folder.path, "written"):
         write_own(folder.server_key, certificates.plain(key))
         write_own(folder.server, authority.for_server(key, names, now))
+    share_seals(folder, authority)
+
+
+def share_seals(folder: Folder, authority: certificates.Authority) -> None:
+    """Let the server read what the team's other servers seal; raises TeamError."""
+    with raising_team_error(folder.sealing_key, "written"):
+        write_own(folder.sealing_key, authority.sealing_key.hex().encode())
 
 
 def authority_of(folder: Folder, passphrase: str) -> certificates.Authority:

@@ -38,7 +38,7 @@ from crabhook.team.folder import TEAM, founding, private
 from crabhook.team.invitation import DESK_PORT, HOOK_PORT, OWN_DESKS, PORT
 from crabhook.team.looks import confirmed, looks_in
 from crabhook.team.membership import Member, SshKey, Team
-from crabhook.team.team_file import authority_of, serve_as, team_in
+from crabhook.team.team_file import authority_of, serve_as, share_seals, team_in
 from crabhook.ui.console import say, say_below, say_json
 
 
@@ -90,6 +90,9 @@ def _pull(arguments: argparse.Namespace) -> None:
             names = tuple(dict.fromkeys((*arguments.host, socket.gethostname(), *LOOPBACK)))
             authority = with_passphrase(yours(team_in(new).name), partial(authority_of, new))
             serve_as(new, authority, names, time.time())
+    elif not folder.sealing_key.exists():  # the team is older than such keys
+        words = yours(team_now(folder).name)
+        share_seals(folder, with_passphrase(words, partial(authority_of, folder)))
     team = team_now(folder)
     say(f"The team {team.name} is here as on record, version {team.version}.")
     say("It counts from the server's next start, if it was not here before.")

@@ -20,6 +20,7 @@ from crabhook.server.core.desk_queries import OfferedFrom
 from crabhook.server.core.persisted_orders import KeptOrders
 from crabhook.server.core.rules_in_force import NoRules, Rules
 from crabhook.server.metrics.tally import Tally
+from crabhook.store.change import Change
 from crabhook.store.recorder import Recorder
 
 Fault: TypeAlias = Callable[[], str]
@@ -138,6 +139,19 @@ class Export(Protocol):
         """Whether the receiver did not take the last records that it was sent."""
 
 
+class TextsOfAll(Protocol):
+    """The texts of a shared record, at the server that writes it."""
+
+    def read(self, name: str) -> str:
+        """Return a text, empty for none; raises CrabhookError if it differs from the record."""
+
+    def next(self, name: str, text: str, words: str) -> Change:
+        """Return the change that replaces a text, for the record at once.
+
+        `words` name the author.
+        """
+
+
 def _none_silent() -> int:
     return 0
 
@@ -159,7 +173,8 @@ class Parts:
     `offers` is what rules are offered from, `standing` keeps standing orders for the next server.
     `silent` returns how many listeners do not answer. `witness` hears of every fact, `decided` of
     every decision. `writer_ended` is called once, where the record takes nothing more from here.
-    `exporter` sends the record elsewhere, if anything does.
+    `exporter` sends the record elsewhere, if anything does. `texts` are those that all servers of
+    the record have; None where another server writes it.
     """
 
     platforms: Mapping[str, Platform]
@@ -176,4 +191,5 @@ class Parts:
     decided: Sequence[HearDecided] = ()
     writer_ended: Callable[[], object] = _unheard
     exporter: Export | None = None
+    texts: TextsOfAll | None = None
     electorate: Callable[[Event], Electorate] = _no_electorate

@@ -115,13 +115,14 @@ class Runner:
     every fact; `day` is what desks show of it. `writer_ended` says why the record takes
     nothing more from here; None while it does. `exporter` sends the record elsewhere, if any does.
     `entering` counts the requests on their way in: threads with time give way to them.
+    `texts` are those that servers share; None where another writes them.
     """
 
     def __init__(self, parts: Parts) -> None:
         self.broker = Broker(parts.platforms, parts.bounds)
         self.rules, self.recorder, self.silent = parts.rules, parts.recorder, parts.silent
         self.witness, self.day = parts.witness, parts.counts
-        self.exporter = parts.exporter
+        self.exporter, self.texts = parts.exporter, parts.texts
         self._platforms, self._faults = parts.platforms, parts.faults
         self._standing, self.sharing = parts.standing, parts.sharing
         self._decided, self._on_writer_ended = parts.decided, parts.writer_ended

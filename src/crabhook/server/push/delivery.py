@@ -13,7 +13,6 @@ from yarl import URL
 from crabhook.proxies import proxy_for
 from crabhook.server.push.endpoints import Endpoint
 from crabhook.server.push.sealing import ENCODING, BrowserKeys, sealed
-from crabhook.server.push.server_key import ServerKey
 
 WITHIN = 10.0  # seconds for a service to answer
 AT_ONCE = 8  # messages that are under way
@@ -64,27 +63,27 @@ class PushMessage(NamedTuple):
 class Carrier:
     """Brings messages to push services; `opened` makes it."""
 
-    def __init__(self, key: ServerKey, session: ClientSession) -> None:
-        self._key, self._session = key, session
+    def __init__(self, session: ClientSession) -> None:
+        self._session = session
         self._room = asyncio.Semaphore(AT_ONCE)
 
     @classmethod
     @asynccontextmanager
-    async def opened(cls, key: ServerKey) -> AsyncIterator["Carrier"]:
+    async def opened(cls) -> AsyncIterator["Carrier"]:
         """Give a carrier while the context lasts."""
         patience = ClientTimeout(total=WITHIN)
         jar = DummyCookieJar()
         async with ClientSession(
             timeout=patience, cookie_jar=jar, auto_decompress=False
         ) as session:
-            yield cls(key, session)
+            yield cls(session)
 
     async def bring(
-        self, message: PushMessage, endpoint: Endpoint, browser: BrowserKeys, now: float
+        self, message: PushMessage, endpoint: Endpoint, browser: BrowserKeys, authorization: str
     ) -> ServiceAnswer:
-        """Send a message; return what became of it, `now` in seconds since 1970."""
+        """Send a message; return what became of it. `authorization` shows who sends it."""
         headers = {
-            "Authorization": self._key.header(endpoint.origin, now),
+            "Authorization": authorization,
             "Content-Encoding": ENCODING,
             "Content-Type": "application/octet-stream",
             "TTL": str(message.ttl),

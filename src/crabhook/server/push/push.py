@@ -29,8 +29,10 @@ from crabhook.server.operators.rights import target_of
 from crabhook.server.push import message
 from crabhook.server.push.delivery import Carrier, Fate, PushMessage, ServiceAnswer
 from crabhook.server.push.endpoints import Services
+from crabhook.server.push.phone_book import GoneSubscription, Subscription
 from crabhook.server.push.server_key import ServerKey
-from crabhook.server.push.subscriptions import GoneSubscription, Subscription, kept_in
+from crabhook.server.push.sharing import PhonesOnRecord, SealedRecord
+from crabhook.server.push.subscriptions import kept_in
 from crabhook.server.push.waking import Waking
 from crabhook.team.membership import Principal, Team, TeamRefusal
 
@@ -46,9 +48,11 @@ QUIETLY_APART = 5.0  # seconds at least between two quiet messages to a phone
 FIRST_REST, LONGEST_REST = 5.0, 60.0  # seconds to wait for a service in trouble
 TOKEN_FOR = 24 * 3600  # seconds that a message's token counts
 PAGES_KEPT = 256
+RECORDED_WITHIN = 5.0  # seconds for a page to hear that the servers share its change
 
-KEY = "key.pem"
-"""The key's file in the folder."""
+
+class PhonesElsewhereError(CrabhookError):
+    """Another server keeps the phones of all."""
 
 
 class PageOf(NamedTuple):
@@ -104,6 +108,8 @@ class Push:
 
     `folder` has the key and the subscriptions, `team` returns who is in it, `after` is how many
     seconds a card waits before anybody is called. Raises ServerKeyError, SubscriptionError.
+
+    Servers that `share` a record have the same phones, and the server that writes it keeps these.
     """
 
     def __init__(
@@ -112,9 +118,10 @@ class Push:
         services: Services,
         team: Callable[[], Team | TeamRefusal],
         after: float,
+        share: SealedRecord | None = None,
     ) -> None:
-        self._key = ServerKey.in_file(folder / KEY)
         self._kept = kept_in(folder, services)
+        self._kept.make_key()
         self._team, self._waking, self._inputs = team, Waking(after), Inputs()
         self._every = min(LOOK_EVERY, after)
         self._states: dict[str, _PhoneState] = {}
@@ -122,6 +129,8 @@ class Push:
         self._runner: Runner | None = None
         self._stop: Callable[[], object] = lambda: None
         self._news = asyncio.Event()
+        self._kept.copied &= share is not None
+        self._on_record = PhonesOnRecord(self._kept, share, self._news.set) if share else None
 
     def __repr__(self) -> str:
         return f"<Push {self._kept!r} {self._waking!r}>"
@@ -131,23 +140,50 @@ class Push:
     @property
     def public_key(self) -> str:
         """The `applicationServerKey` for a page's subscription, in base64url."""
-        return self._key.public
+        return self._kept.key.public
 
     def subscribe(self, person: str, passkey: str, sent: object, page: str) -> Subscription:
         """Take a `PushSubscription.toJSON()` of a person's page, by the origin of that page.
 
-        Raises CrabhookError with the reason if it cannot be used.
+        Raises CrabhookError with the reason if it cannot be used, also as PhonesElsewhereError.
         """
+        self._kept_here()
         made = self._kept.add(person, passkey, sent, page, time())
         self._news.set()
         return made
 
     def forget(self, person: str, url: str) -> None:
-        """Forget a person's subscription by its address, as when push is turned off."""
+        """Forget a person's subscription by its address, as when push is turned off.
+
+        Raises PhonesElsewhereError.
+        """
+        self._kept_here()
         for subscription in self._kept.of(person):
             if subscription.url == url:
                 self._kept.forget(subscription.id)
         self._news.set()
+
+    def _kept_here(self) -> None:
+        """Raise PhonesElsewhereError where another server keeps the phones of all."""
+        if self._on_record and self._stands_by() and self._runner:
+            page = self._runner.sharing.page_at
+            raise PhonesElsewhereError(
+                "another server takes calls now: turn notices on or off at its page"
+                + (f", {page}" if page else "")
+            )
+
+    async def recorded(self) -> None:
+        """Wait until the other servers of the record will know of the phones as they are now.
+
+        Raises CrabhookError where that is not so.
+        """
+        if self._on_record is None or self._runner is None:
+            return
+        try:
+            async with asyncio.timeout(RECORDED_WITHIN):
+                await self._on_record.put(self._runner).wait()
+        except TimeoutError:
+            raise CrabhookError("the record does not answer: look at this page again") from None
 
     def phones(self, person: str) -> tuple[Subscription, ...]:
         """Return the person's subscriptions, with what became of the last message to each."""
@@ -214,7 +250,7 @@ class Push:
     async def test(self, person: str) -> list[tuple[Subscription, ServiceAnswer]]:
         """Send a message to each phone of a person; return what each service answered."""
         self._principals()
-        async with Carrier.opened(self._key) as carrier:
+        async with Carrier.opened() as carrier:
             sends = (self._test(carrier, phone) for phone in self._kept.of(person))
             return list(await asyncio.gather(*sends))
 
@@ -230,6 +266,9 @@ class Push:
         """Hear of cards from this runner from now on."""
         self._stop()
         self._runner = runner
+        if self._on_record:
+            self._on_record.begin(runner)
+            self._news.set()
         self._stop = runner.listen(self._hear)
 
     def _hear(self, news: News) -> None:
@@ -240,7 +279,9 @@ class Push:
     async def keep(self) -> None:
         """Call people while cards wait, and keep the file, until cancelled."""
         try:
-            async with Carrier.opened(self._key) as carrier, asyncio.TaskGroup() as sends:
+            async with Carrier.opened() as carrier, asyncio.TaskGroup() as sends:
+                if self._on_record:
+                    sends.create_task(self._on_record.follow(self._stands_by))
                 while True:
                     self._news.clear()
                     try:
@@ -262,7 +303,12 @@ class Push:
         # Many changes at once are one look.
         await asyncio.sleep(min(self._every, 0.05))
 
+    def _stands_by(self) -> bool:
+        return self._runner is None or self._runner.elsewhere is not None
+
     async def _save(self) -> None:
+        if self._on_record and self._runner:
+            self._on_record.put(self._runner)
         if self._kept.changed:
             content = self._kept.content()
             try:
@@ -274,7 +320,7 @@ class Push:
 
     def _look(self, carrier: Carrier, sends: asyncio.TaskGroup) -> None:
         runner = self._runner
-        if runner is None or runner.elsewhere:
+        if runner is None or self._stands_by():
             return
         now, principals = self._now(), self._principals()
         visible = partial(self._is_visible, runner.attendance)
@@ -356,7 +402,8 @@ class Push:
         """Send a message, and keep what became of it."""
         try:
             endpoint = self._kept.endpoint(phone)
-            answer = await carrier.bring(content, endpoint, phone.keys, time())
+            shows = self._kept.key_of(phone).header(endpoint.origin, time())
+            answer = await carrier.bring(content, endpoint, phone.keys, shows)
         except CrabhookError as error:
             answer = ServiceAnswer(Fate.REFUSED, str(error))
         self._count(Pushed(answer.fate.value))
@@ -394,16 +441,17 @@ class Push:
     # Tokens: they need no memory, so another process of ours can send a message too.
 
     def _addressee(self, phone: Subscription) -> message.Addressee:
-        return addressee(self._key, phone, time())
+        return addressee(self._kept.key_of(phone), phone, time())
 
     def _of_token(self, token: str) -> Subscription | None:
         name, at, mac = (*token.split("."), "", "")[:3]
-        if not compare_digest(
-            mac.encode("utf-8", "replace"), self._key.mac(f"{name}.{at}").encode()
-        ):
+        if (phone := self._kept.get(name)) is None:
+            return None
+        ours = self._kept.key_of(phone).mac(f"{name}.{at}")
+        if not compare_digest(mac.encode("utf-8", "replace"), ours.encode()):
             return None
         fresh = at.isdigit() and abs(time() - int(at)) < TOKEN_FOR
-        return self._kept.get(name) if fresh else None
+        return phone if fresh else None
 
 
 def addressee(key: ServerKey, phone: Subscription, now: float) -> message.Addressee:

@@ -1,4 +1,4 @@
-"""This server's own key for push services, and the tokens that it signs: RFC 8292 (VAPID).
+"""A server's key for push services, and the tokens that it signs: RFC 8292 (VAPID).
 
 A browser takes messages from the holder of the key alone that it subscribed with. So the key is
 made once, and stays.
@@ -53,14 +53,25 @@ class ServerKey:
         """Return the key in a file, which is made where there is none; raises ServerKeyError."""
         try:
             if not path.exists():
-                made = ec.generate_private_key(ec.SECP256R1()).private_bytes(
-                    Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()
-                )
+                made = _pem(ec.generate_private_key(ec.SECP256R1()))
                 with suppress(FileExistsError):  # another process was faster
                     write_own(path, made, new=True)
-            return cls(_read(path))
+            return _read(path)
         except OSError as error:
             raise ServerKeyError(f"{path} cannot be used: {error.strerror}") from error
+
+    @classmethod
+    def of_pem(cls, pem: bytes) -> "ServerKey":
+        """Return the key in a text; raises ValueError, TypeError where there is none of ours."""
+        key = load_pem_private_key(pem, None)
+        if not isinstance(key, ec.EllipticCurvePrivateKey) or key.curve.name != "secp256r1":
+            raise ValueError("no key of P-256")
+        return cls(key)
+
+    @property
+    def pem(self) -> bytes:
+        """The key as it is written, not encrypted."""
+        return _pem(self._key)
 
     def header(self, service: str, now: float) -> str:
         """Return the header `Authorization` for a service's origin, `now` in seconds since 1970."""
@@ -81,14 +92,15 @@ def _part(content: object) -> str:
     return to_base64url(json.dumps(content, separators=(",", ":")).encode())
 
 
-def _read(path: Path) -> ec.EllipticCurvePrivateKey:
+def _pem(key: ec.EllipticCurvePrivateKey) -> bytes:
+    return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+
+
+def _read(path: Path) -> ServerKey:
     with open_own(path) as (_, status):
         if stat.S_IMODE(status.st_mode) & 0o077:
             raise ServerKeyError(f"{path} cannot be used: others can reach it: chmod 600 {path}")
     try:
-        key = load_pem_private_key(read_own(path, _LARGEST), None)
+        return ServerKey.of_pem(read_own(path, _LARGEST))
     except (ValueError, TypeError):
-        raise ServerKeyError(f"{path} holds no key") from None
-    if not isinstance(key, ec.EllipticCurvePrivateKey) or key.curve.name != "secp256r1":
-        raise ServerKeyError(f"{path} holds no key of P-256")
-    return key
+        raise ServerKeyError(f"{path} holds no key of P-256") from None

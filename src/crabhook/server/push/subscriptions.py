@@ -1,29 +1,31 @@
 """The phones that are called: whose they are, and what became of the last message to each.
 
 They are kept in one file, its owner's alone: who has an address and the server's key can call that
-phone. A subscription is bound to a passkey, and ends with it.
+phone. A subscription is bound to a passkey, and ends with it. Where servers share a record, the
+file is a copy of the phones of all, and has the keys too.
 """
 
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import asdict, fields, replace
+from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from secrets import token_hex
-from typing import Any, TypeVar
+from typing import Any
 
-from crabhook.datatypes import frozen
 from crabhook.model.errors import CrabhookError
 from crabhook.safe_open import read_own, write_own
 from crabhook.server.push.endpoints import Endpoint, Services
-from crabhook.server.push.sealing import BrowserKeys
+from crabhook.server.push.phone_book import GoneSubscription, PhoneBook, Subscription
+from crabhook.server.push.server_key import ServerKey
 
 OF_PASSKEY = 8  # browsers; a passkey may be copied to a person's other devices
 OF_PERSON = 32
 IN_ALL = 1024
 GONE_KEPT = 32  # that took no messages any more
-SUBSCRIPTIONS = "subscriptions.json"
-"""The file in the folder."""
+SUBSCRIPTIONS, KEY = "subscriptions.json", "key.pem"
+"""The files in the folder: the phones, and this server's own key."""
 _LARGEST = 4 << 20  # bytes of the file
 _LONGEST = 256  # letters of a text in a subscription
 
@@ -32,58 +34,18 @@ class SubscriptionError(CrabhookError):
     """A subscription that cannot be taken, or its file."""
 
 
-@frozen
-class Subscription:
-    """A browser that takes messages for a person; times are seconds since 1970, 0 for never.
-
-    `page` is the origin of the page that it shows. `accepted`: when its push service last took a
-    message. `shown`: when it last reported one as shown, which not every phone can. `seen`: when
-    its passkey last looked at a page, to the minute. `trouble`: what went wrong the last time.
-    """
-
-    id: str
-    person: str
-    passkey: str
-    page: str
-    url: str
-    p256dh: str
-    auth: str
-    since: int
-    accepted: int = 0
-    shown: int = 0
-    seen: int = 0
-    trouble: str = ""
-
-    def __repr__(self) -> str:
-        return f"<Subscription {self.id} of {self.person}>"
-
-    @property
-    def keys(self) -> BrowserKeys:
-        """The keys to seal with; raises SealingError."""
-        return BrowserKeys.parse(self.p256dh, self.auth)
-
-
-@frozen
-class GoneSubscription:
-    """A subscription that was forgotten, since its browser took no messages any more."""
-
-    person: str
-    passkey: str
-    service: str
-    at: int
-
-
-T = TypeVar("T", Subscription, GoneSubscription)
-
-
 class Subscriptions:
-    """The subscriptions in a file; a change is in it once `save` was called."""
+    """The subscriptions in a file; a change is in it once `write` was called.
+
+    `copied`: they are a copy of what servers share, and nothing is this server's alone.
+    """
 
     def __init__(self, path: Path, services: Services) -> None:
         self._path, self._services = path, services
         self._by_id: dict[str, Subscription] = {}
         self._gone: list[GoneSubscription] = []
-        self.changed = False
+        self._shared_keys: tuple[ServerKey, ...] = ()
+        self.changed = self.copied = False
 
     def __repr__(self) -> str:
         return f"<Subscriptions {len(self._by_id)}>"
@@ -98,24 +60,59 @@ class Subscriptions:
         """Read the file, if there is one; raises SubscriptionError."""
         try:
             written = json.loads(read_own(self._path, _LARGEST))
-            kept = [_read(Subscription, entry) for entry in written["subscriptions"]]
-            gone = [_read(GoneSubscription, entry) for entry in written["gone"]]
+            book = PhoneBook.of_plain(written)
+            self.copied = written.get("copied") is True
         except FileNotFoundError:
             return
         except OSError as error:
             raise SubscriptionError(f"{self._path} cannot be read: {error.strerror}") from error
-        except (ValueError, KeyError, TypeError, RecursionError):
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise SubscriptionError(
                 f"{self._path} cannot be read: it is not as we write it"
             ) from None
-        self._by_id = {subscription.id: subscription for subscription in kept}
-        self._gone = gone
+        self._put(book)
+
+    def _put(self, book: PhoneBook) -> None:
+        self._by_id = {phone.id: phone for phone in book.phones}
+        self._gone, self._shared_keys = list(book.gone), book.keys
 
     def content(self) -> bytes:
         """Return what must be written, and count as unchanged."""
         self.changed = False
-        kept, gone = (list(map(asdict, each)) for each in (self._by_id.values(), self._gone))
-        return json.dumps({"subscriptions": kept, "gone": gone}, indent=1).encode()
+        book = PhoneBook(tuple(self), tuple(self._gone), self._shared_keys)
+        return book.encoded(copied=True) if self.copied else book.encoded()
+
+    # The keys, and what servers share.
+
+    @cached_property
+    def own_key(self) -> ServerKey:
+        """This server's own key, made where there is none; raises ServerKeyError."""
+        return ServerKey.in_file(self._path.with_name(KEY))
+
+    @property
+    def key(self) -> ServerKey:
+        """The key that a browser subscribes with now; raises ServerKeyError."""
+        return self._shared_keys[0] if self._shared_keys else self.own_key
+
+    def make_key(self) -> None:
+        """Have a key, so that a fault with it is known at once; raises ServerKeyError."""
+        _ = self.key
+
+    def key_of(self, subscription: Subscription) -> ServerKey:
+        """Return the key that a subscription takes messages from; raises ServerKeyError."""
+        with_it = (key for key in self._shared_keys if key.public == subscription.server_key)
+        return next(with_it, self.key)
+
+    @property
+    def book(self) -> PhoneBook:
+        """All that another server needs to call these phones; raises ServerKeyError."""
+        phones = (replace(phone, server_key=self.key_of(phone).public) for phone in self)
+        return PhoneBook(tuple(phones), tuple(self._gone), self._shared_keys or (self.own_key,))
+
+    def replace(self, book: PhoneBook) -> None:
+        """Have these phones and keys in the place of all that was here."""
+        self._put(book)
+        self.changed = True
 
     def write(self, content: bytes) -> None:
         """Write the file; raises SubscriptionError."""
@@ -154,6 +151,8 @@ class Subscriptions:
             raise SubscriptionError("the keys of a subscription are longer than any browser's")
         self._services.endpoint(url)
         new = Subscription(token_hex(8), person, passkey, page, url, p256dh, auth, int(now))
+        if self._shared_keys:
+            new = replace(new, server_key=self.key.public)
         _ = new.keys
         for other in self:
             if other.url == url:
@@ -198,13 +197,3 @@ def kept_in(folder: Path, services: Services) -> Subscriptions:
     kept = Subscriptions(folder / SUBSCRIPTIONS, services)
     kept.load()
     return kept
-
-
-def _read(kind: type[T], entry: Mapping[str, object]) -> T:
-    """Return an entry of the file; raises TypeError, ValueError."""
-    made: Any = kind(**entry)  # type: ignore[arg-type]
-    for field in fields(made):
-        if type(getattr(made, field.name)) is not field.type:
-            raise ValueError(field.name)
-    entry_read: T = made
-    return entry_read

@@ -13,9 +13,9 @@ from crabhook.model.errors import CrabhookError
 from crabhook.server.push import message
 from crabhook.server.push.delivery import Carrier, Fate, ServiceAnswer
 from crabhook.server.push.endpoints import Services
-from crabhook.server.push.push import KEY, addressee
-from crabhook.server.push.server_key import ServerKey
-from crabhook.server.push.subscriptions import Subscription, Subscriptions, kept_in
+from crabhook.server.push.phone_book import Subscription
+from crabhook.server.push.push import addressee
+from crabhook.server.push.subscriptions import Subscriptions, kept_in
 
 LOOK_EVERY = 0.2  # seconds between two looks at what phones reported
 
@@ -37,9 +37,9 @@ async def tried(
 
     Raises ServerKeyError, SubscriptionError.
     """
-    kept, key, since = kept_in(folder, services), ServerKey.in_file(folder / KEY), int(time())
-    async with Carrier.opened(key) as carrier:
-        sends = (_sent(kept, key, carrier, phone) for phone in phones)
+    kept, since = kept_in(folder, services), int(time())
+    async with Carrier.opened() as carrier:
+        sends = (_sent(kept, carrier, phone) for phone in phones)
         trials = list(await asyncio.gather(*sends))
     accepted = {trial.phone.id for trial in trials if trial.answer.fate is Fate.ACCEPTED}
     shown = await _shown(lambda: _reports(folder, services), accepted, since, within)
@@ -48,13 +48,12 @@ async def tried(
     ]
 
 
-async def _sent(
-    kept: Subscriptions, key: ServerKey, carrier: Carrier, phone: Subscription
-) -> PhoneTrial:
+async def _sent(kept: Subscriptions, carrier: Carrier, phone: Subscription) -> PhoneTrial:
     try:
-        endpoint = kept.endpoint(phone)
+        endpoint, key = kept.endpoint(phone), kept.key_of(phone)
         content = message.trial(addressee(key, phone, time()))
-        answer = await carrier.bring(content, endpoint, phone.keys, time())
+        shows = key.header(endpoint.origin, time())
+        answer = await carrier.bring(content, endpoint, phone.keys, shows)
     except CrabhookError as error:
         return PhoneTrial(phone, "", ServiceAnswer(Fate.REFUSED, str(error)))
     return PhoneTrial(phone, endpoint.service, answer)

@@ -8,8 +8,9 @@ from aiohttp import web
 
 from crabhook.model.errors import CrabhookError
 from crabhook.server.http.middleware import TurnedAwayError
-from crabhook.server.push.push import Push
-from crabhook.server.push.subscriptions import Subscription
+from crabhook.server.operators.refusals import StandsBy
+from crabhook.server.push.phone_book import Subscription
+from crabhook.server.push.push import PhonesElsewhereError, Push
 from crabhook.server.web.routes import Pages, Visit, posted
 
 
@@ -38,15 +39,26 @@ class Notices:
             made = self._push.subscribe(
                 session.operator, session.passkey, value.get("subscription"), page
             )
+            await self._push.recorded()
         except CrabhookError as error:
-            return self._pages.answer(HTTPStatus.UNPROCESSABLE_ENTITY, {"why": str(error)})
+            return self._not_done(error)
         return self._pages.answer(HTTPStatus.OK, {"phone": self._phone(made, visit)})
 
     async def forget(self, visit: Visit) -> web.StreamResponse:
         """Call this device no more."""
         value = await posted(visit.request)
-        self._push.forget(visit.session.operator, str(value.get("endpoint", "")))
+        try:
+            self._push.forget(visit.session.operator, str(value.get("endpoint", "")))
+            await self._push.recorded()
+        except CrabhookError as error:
+            return self._not_done(error)
         return self._pages.answer(HTTPStatus.OK, {})
+
+    def _not_done(self, error: CrabhookError) -> web.StreamResponse:
+        """Answer that a change was not made, or is not surely known to all servers."""
+        if isinstance(error, PhonesElsewhereError):
+            return self._pages.refusal(StandsBy(str(error)))
+        return self._pages.answer(HTTPStatus.UNPROCESSABLE_ENTITY, {"why": str(error)})
 
     async def test(self, visit: Visit) -> web.StreamResponse:
         """Send a notification that only tries the way to the person's devices."""

@@ -35,10 +35,9 @@ def key(tmp_path_factory: pytest.TempPathFactory) -> ServerKey:
 
 async def brought(key: ServerKey, service: PushService, browser: Browser) -> ServiceAnswer:
     endpoint = Services([service.address]).endpoint(browser.endpoint)
-    async with Carrier.opened(key) as carrier:
-        return await carrier.bring(
-            MESSAGE, endpoint, BrowserKeys(browser.point, browser.secret), time()
-        )
+    keys, shows = BrowserKeys(browser.point, browser.secret), key.header(endpoint.origin, time())
+    async with Carrier.opened() as carrier:
+        return await carrier.bring(MESSAGE, endpoint, keys, shows)
 
 
 async def test_a_message_comes_sealed_with_its_headers_and_token(key: ServerKey) -> None:
@@ -193,8 +192,9 @@ async def test_a_proxy_is_asked_for_a_tunnel_and_gets_nothing_of_the_message(
         browser = push.browser()
         endpoint = Services().endpoint("https://fcm.googleapis.com/fcm/send/secret-of-the-browser")
         keys = BrowserKeys(browser.point, browser.secret)
-        async with Carrier.opened(key) as carrier:
-            answer = await carrier.bring(MESSAGE, endpoint, keys, time())
+        shows = key.header(endpoint.origin, time())
+        async with Carrier.opened() as carrier:
+            answer = await carrier.bring(MESSAGE, endpoint, keys, shows)
     assert answer.fate is Fate.LATER
     connect, record = asked
     assert connect.startswith(b"CONNECT fcm.googleapis.com:443 HTTP/1.1\r\n")

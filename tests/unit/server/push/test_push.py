@@ -18,8 +18,8 @@ from crabhook.server.core.runner import Runner
 from crabhook.server.metrics.tally import Pushed
 from crabhook.server.push import push as module
 from crabhook.server.push.endpoints import EndpointError, Services
-from crabhook.server.push.push import KEY, PageOf, Push
-from crabhook.server.push.subscriptions import SUBSCRIPTIONS
+from crabhook.server.push.push import PageOf, Push
+from crabhook.server.push.subscriptions import KEY, SUBSCRIPTIONS
 from crabhook.team.membership import Member, Passkey, Scope, Team, TeamRefusal
 from tests.support.playbook import ALLOW, DENY, bash
 from tests.support.push_service import Browser, PushService, push_service

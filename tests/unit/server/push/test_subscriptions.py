@@ -1,5 +1,6 @@
 """The phones that are called, and the file that keeps them."""
 
+import json
 import stat
 from pathlib import Path
 
@@ -47,6 +48,17 @@ def test_what_was_kept_is_read_again_by_its_owner_alone(tmp_path: Path) -> None:
     assert after.get(mine.id) == before.get(mine.id)
     assert [gone.service for gone in after.gone("o-ann")] == ["Mozilla"]
     assert stat.S_IMODE((tmp_path / "subscriptions.json").stat().st_mode) == 0o600
+
+
+def test_the_file_of_a_server_that_shares_nothing_has_no_key_and_no_word_of_others(
+    tmp_path: Path,
+) -> None:
+    before = kept(tmp_path)
+    before.add("o-ann", "p-1", phone(), PAGE, 100.0)
+    content = json.loads(before.content())
+    assert content.keys() == {"subscriptions", "gone"}
+    assert "server_key" not in content["subscriptions"][0]
+    assert not (tmp_path / "key.pem").exists()
 
 
 def test_a_change_is_noticed_and_nothing_else(tmp_path: Path) -> None:
@@ -124,8 +136,10 @@ def test_what_no_browser_sends_is_refused(tmp_path: Path, sent: object) -> None:
         b'{"subscriptions": [1], "gone": []}',
         b'{"subscriptions": [], "gone": [{"person": 1, "passkey": "", "service": "", "at": 1}]}',
         b"[" * 100_000,
+        b'{"subscriptions": [], "gone": [], "keys": ["x"]}',
+        b'{"subscriptions": [], "gone": [], "keys": [1]}',
     ],
-    ids=range(8),
+    ids=range(10),
 )
 def test_a_file_that_is_not_ours_is_told_of_and_stays(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "subscriptions.json"
