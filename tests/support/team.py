@@ -93,6 +93,15 @@ class Founded:
 
         self.change(lambda team: replace(team, members=tuple(map(revoked, team.members))))
 
+    def forget_signing(self, *names: str) -> None:
+        """Have these people's devices be as those that joined before devices signed decisions."""
+
+        def older(one: Member) -> Member:
+            devices = tuple(replace(device, signing="") for device in one.devices)
+            return replace(one, devices=devices) if one.name in names else one
+
+        self.change(lambda team: replace(team, members=tuple(map(older, team.members))))
+
     def change(self, with_change: object) -> Team:
         return change(self.folder, self.authority, with_change)  # type: ignore[arg-type]
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from crabhook import config
 from crabhook.cli.commands import declaring
+from crabhook.doctor.checks.installed import strict_hooks_of
 from crabhook.doctor.examination import cases, examine
 from crabhook.doctor.facts import DoctorTask
 from crabhook.doctor.finding import Finding, Status, as_value, exit_code, heading_of, lines, summary
@@ -53,7 +54,8 @@ def _examined(arguments: argparse.Namespace) -> Iterator[Finding]:
     if arguments.agent == DESK:
         from crabhook.doctor.checks.desk import examine_desks  # needs the extra
 
-        yield from examine_desks(config.config_folder())
+        here = cases(DoctorTask(arguments.project or Path.cwd()), os.environ)
+        yield from examine_desks(config.config_folder(), strict_hooks_of(here))
         return
     if arguments.agent == WEB:
         from crabhook.app.running import socket_of  # as for a desk

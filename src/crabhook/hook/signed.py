@@ -400,26 +400,28 @@ class SigningTeam:
         self._signers: dict[tuple[str, str, str], DeskSigner | SshSigner | PasskeySigner] = {}
         self._payload, self._token = b"", ""
 
-    def who_can_sign(self) -> "Iterator[str]":
-        """Yield the names of the people who may decide and have a key that still counts."""
+    def deciders(self) -> "Iterator[tuple[str, bool]]":
+        """Yield who may decide and has a key that still counts: the name, and whether one signs."""
         for member in self._members.values():
-            keys = (
+            keys = [
                 (kind, signer.name(record))
                 for kind, signer in _SIGNERS.items()
                 for record in member.get(signer.records, ())
                 if not record.get("revoked")
-            )
-            if member["role"] in _DECIDE and any(
-                self._is_usable(kind, member["id"], key) for kind, key in keys
-            ):
-                yield str(member["name"])
+            ]
+            if member["role"] in _DECIDE and keys:
+                troubles = (self.key_trouble(kind, member["id"], key) for kind, key in keys)
+                yield str(member["name"]), "" in troubles
 
-    def _is_usable(self, kind: int, operator: str, key: str) -> bool:
+    def key_trouble(self, kind: int, operator: str, key: str) -> str:
+        """Say why a key, by its id, cannot sign for a person; empty if it can."""
+        if operator not in self._members:
+            return "that person is not in the team file"
         try:
             self._signer(kind, operator, key)
-        except UnsignedError:
-            return False
-        return True
+        except UnsignedError as error:
+            return str(error)
+        return ""
 
     def newer(self, content: bytes) -> "SigningTeam | None":
         """Return the team in another file of the authority's if that is newer; None if not."""

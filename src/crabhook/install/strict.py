@@ -25,10 +25,14 @@ _SAID = 2 * (32 + 33)  # hexadecimal digits of an authority as a hook's command 
 
 @frozen
 class TeamAtHooks:
-    """A team file as strict hooks would take it: its version, and who can sign for them."""
+    """A team file as strict hooks would take it: its version, and who can sign for them.
+
+    `keyless` may decide too, and no key of theirs signs.
+    """
 
     version: int
     people: tuple[str, ...]
+    keyless: tuple[str, ...] = ()
 
 
 def authority_in(certificate: bytes) -> str:
@@ -62,13 +66,21 @@ def strict_hooks(
 
 def team_at(path: str, authority: str, least: int = 0) -> TeamAtHooks:
     """Return the team file at a path as a hook takes it; raises InstallError."""
+    team = signing_team(path, authority, least)
+    signing = {True: list[str](), False: list[str]()}
+    for name, signs in team.deciders():
+        signing[signs].append(name)
+    return TeamAtHooks(team.version, tuple(signing[True]), tuple(signing[False]))
+
+
+def signing_team(path: str, authority: str, least: int = 0) -> SigningTeam:
+    """Return the people of the team file at a path, and their keys; raises InstallError."""
     try:
-        team = SigningTeam(team_content(path), bytes.fromhex(authority), least)
+        return SigningTeam(team_content(path), bytes.fromhex(authority), least)
     except OSError as error:
         raise InstallError(f"the team file {path} cannot be read: {error.strerror}") from error
     except (UnsignedError, ValueError) as error:
         raise InstallError(f"the team file {path} does not count: {error}") from error
-    return TeamAtHooks(team.version, tuple(team.who_can_sign()))
 
 
 def team_trouble(path: str) -> str:

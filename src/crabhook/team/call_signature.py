@@ -10,8 +10,10 @@ hardware key (`sk-…`) says whether somebody touched it; no other key proves a 
 import base64
 import binascii
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256, sha512
+from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from cryptography.exceptions import InvalidSignature
@@ -77,6 +79,17 @@ class PublicKey:
     def fingerprint(self) -> str:
         """Its name, as `ssh-keygen -l` prints it."""
         return f"SHA256:{base64.b64encode(sha256(self.blob).digest()).decode().rstrip('=')}"
+
+
+def public_half(key: Path) -> PublicKey | None:
+    """Return the public half of an SSH key; None where it is not there, or is of no kind we take.
+
+    The key's file may be the public half, of a key that an agent or hardware holds.
+    """
+    for file in (Path(f"{key}.pub"), key):
+        with suppress(OSError, SshError, UnicodeError):
+            return PublicKey.parse(file.read_text("utf-8"))
+    return None
 
 
 def bare(armoured: str) -> bytes:

@@ -26,11 +26,10 @@ from crabhook.team.call_signature import (
     HEADER,
     NAMESPACE,
     WITHIN,
-    PublicKey,
     Sign,
     SignedCall,
-    SshError,
     bare,
+    public_half,
 )
 from crabhook.team.certificates import (
     SHORTEST,
@@ -122,15 +121,10 @@ def opening_keys(folder: DeskFolder, why: str = "") -> Credentials:
 
 
 def _decision_key(key: Path) -> tuple[str, int, Sign] | None:
-    """Return the id, the kind and the signing of an SSH key for decisions; None where it is gone.
-
-    The key's file may be the public half, of a key that an agent or hardware holds.
-    """
-    for file in (Path(f"{key}.pub"), key):
-        with suppress(OSError, SshError, UnicodeError):
-            public = PublicKey.parse(file.read_text("utf-8"))
-            return public.fingerprint, SSH, partial(_signed, key, purpose=DECISION)
-    return None
+    """Return the id, the kind and the signing of a key for decisions; None where it is gone."""
+    if (public := public_half(key)) is None:
+        return None
+    return public.fingerprint, SSH, partial(_signed, key, purpose=DECISION)
 
 
 async def _signed(key: Path, text: bytes, purpose: str = NAMESPACE) -> bytes:

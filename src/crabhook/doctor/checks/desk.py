@@ -8,25 +8,32 @@ import socket
 import ssl
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import grpc
 
 from crabhook.doctor.checks.untrusted import untrusted_case
-from crabhook.doctor.finding import Finding, Status, make_finding
+from crabhook.doctor.finding import Finding, Status, crabhook_command, make_finding
 from crabhook.hook.failover import listed
-from crabhook.model.errors import CrabhookError
+from crabhook.install.strict import signing_team
+from crabhook.model.errors import CrabhookError, InstallError
+from crabhook.platforms.installation import StrictHooks
 from crabhook.remote.servers import leads, why_lost
 from crabhook.server.address import Address, AddressError, TcpAddress, parse_address
-from crabhook.team.certificates import DAY, begins, until
+from crabhook.team.call_signature import public_half
+from crabhook.team.certificates import DAY, begins, device_in, until
+from crabhook.team.decision_signatures import DESK
 from crabhook.team.desk_keys import (
     Credentials,
+    DeskFacts,
     DeskFolder,
     desk_folders,
     half_made_folders,
 )
 from crabhook.team.folder import private
+from crabhook.team.membership import fingerprint_of
 from crabhook.v1 import operator_pb2 as pb
 from crabhook.v1.operator_pb2_grpc import OperatorServiceStub
 
@@ -35,8 +42,11 @@ _SOON = 30 * DAY
 _CLOSING = ("closing.pem", "closing.key")
 
 
-def examine_desks(config_folder: Path) -> Iterator[Finding]:
-    """Look at each team that this device is in; yield each finding as it is made."""
+def examine_desks(config_folder: Path, strict: Sequence[StrictHooks] = ()) -> Iterator[Finding]:
+    """Look at each team that this device is in; yield each finding as it is made.
+
+    `strict`: what the strict hooks on this machine check by.
+    """
     folders = list(desk_folders(config_folder))
     if not folders:
         yield make_finding("desk.keys", "half" if half_made_folders(config_folder) else "none")
@@ -53,6 +63,7 @@ def examine_desks(config_folder: Path) -> Iterator[Finding]:
             continue
         yield make_finding("desk.keys", "fine", folder=folder.path, facts=facts)
         yield _certificate_dates(ends, starts)
+        yield from _signing(folder, facts, certificate, strict)
         servers = listed(facts.server)
         results = [_server(folder, server) for server in servers]
         yield from (
@@ -68,6 +79,25 @@ def _certificate_dates(ends: int, starts: int) -> Finding:
     if now >= ends:
         return make_finding("desk.certificate", "ended", day=day)
     return make_finding("desk.certificate", "soon" if now > ends - _SOON else "fine", day=day)
+
+
+def _signing(
+    folder: DeskFolder, facts: DeskFacts, certificate: bytes, strict: Sequence[StrictHooks]
+) -> Iterator[Finding]:
+    """Yield whether this device signs what the strict hooks of its team ask for."""
+    key, mend = folder.signing_key(), crabhook_command("team", "keys", "use", "--none")
+    if key is not None and public_half(key) is None:
+        yield make_finding("desk.signing", "gone", mend, key=key)
+    team = fingerprint_of(private(folder.path / "authority.pem"))
+    operator, device, _ = device_in(certificate)
+    for hooks in strict:
+        if not hooks.authority.startswith(team):
+            continue
+        with suppress(InstallError):  # `hook.signed` says what is wrong with the file
+            members = signing_team(hooks.team, hooks.authority, hooks.version)
+            why = members.key_trouble(DESK, operator, device)
+            fillings = {"path": hooks.team, "why": why, "name": facts.operator}
+            yield make_finding("desk.signing", "keyless" if why else "fine", **fillings)
 
 
 class ProbeResult(NamedTuple):

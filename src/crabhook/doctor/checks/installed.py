@@ -3,13 +3,13 @@
 import math
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from crabhook import config
 from crabhook.doctor.entry import differences, installation
-from crabhook.doctor.facts import Case
+from crabhook.doctor.facts import Case, InspectedSettings
 from crabhook.doctor.finding import (
     FAULT,
     OK,
@@ -30,7 +30,13 @@ from crabhook.install.program import moves
 from crabhook.install.settings_file import read_settings
 from crabhook.model.errors import CrabhookError, InstallError
 from crabhook.model.json_source import parse
-from crabhook.platforms.installation import MAX_WAIT, ConsentSources, Registered, SettingsScope
+from crabhook.platforms.installation import (
+    MAX_WAIT,
+    ConsentSources,
+    Registered,
+    SettingsScope,
+    StrictHooks,
+)
 
 _VERSION = re.compile(r"\d+\.\d+\.\d+(?:\S*\w)?")
 WITHIN = 10.0  # seconds for the agent to say its version
@@ -144,15 +150,24 @@ def current(case: Case) -> Iterator[Finding]:
         yield make_finding("hook.current", kind, mend, path=settings.path, differs=differs)
 
 
+def _strict(case: Case) -> Iterator[tuple[InspectedSettings, StrictHooks]]:
+    """Yield each settings file with strict hooks, and what they check by."""
+    for settings in case.hooked:
+        if (strict := installation(case.agent, settings.ours).strict) is not None:
+            yield settings, strict
+
+
+def strict_hooks_of(cases: Iterable[Case]) -> tuple[StrictHooks, ...]:
+    """Return what the strict hooks of all agents check by, each once."""
+    return tuple(dict.fromkeys(strict for case in cases for _, strict in _strict(case)))
+
+
 def signed(case: Case) -> Iterator[Finding]:
     """Whether strict hooks have a team file that counts, and no agent can replace it."""
-    for settings in case.hooked:
-        how, mend = installation(case.agent, settings.ours), case.reinstalling(settings.ours[0])
-        if how.strict is None:
-            continue
+    for settings, strict in _strict(case):
         from crabhook.install.strict import team_at, team_trouble  # few hooks are strict
 
-        strict = how.strict
+        mend = case.reinstalling(settings.ours[0])
         try:
             team = team_at(strict.team, strict.authority, strict.version)
         except (InstallError, ValueError) as error:
@@ -160,6 +175,8 @@ def signed(case: Case) -> Iterator[Finding]:
             continue
         if len(team.people) < strict.need:
             yield make_finding("hook.signed", "few", need=strict.need, people=several(team.people))
+        if team.keyless:
+            yield make_finding("hook.signed", "keyless", people=several(team.keyless))
         if trouble := team_trouble(strict.team):
             yield make_finding("hook.signed", "open", trouble=trouble)
         figures = {"version": team.version, "need": strict.need}

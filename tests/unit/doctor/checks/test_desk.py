@@ -3,6 +3,7 @@
 import asyncio
 import socket
 import time
+from base64 import b64encode
 from collections.abc import AsyncIterator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager
@@ -16,7 +17,9 @@ import pytest
 from crabhook.doctor.checks import desk
 from crabhook.doctor.checks.desk import examine_desks
 from crabhook.doctor.finding import Finding, Status, make_finding
+from crabhook.install.strict import strict_hooks
 from crabhook.model.actor import Role
+from crabhook.platforms.installation import StrictHooks
 from crabhook.team.certificates import plain
 from crabhook.team.desk_keys import DeskFolder, DeskKeys, desk_folders, keep
 from crabhook.team.invitation import Joined
@@ -69,6 +72,59 @@ def serving(team: Founded, root: bytes | None = None) -> Iterator[str]:
         yield f"127.0.0.1:{port}"
     finally:
         server.stop(0).wait()
+
+
+def checked_by(team: Founded) -> StrictHooks:
+    """What strict hooks are installed with that check by this team's file."""
+    return strict_hooks("claude", team.folder.team, str(team.folder.authority), 1, "deny")
+
+
+@pytest.mark.parametrize("signs", [True, False])
+def test_a_desk_that_cannot_sign_what_strict_hooks_here_ask_for_is_warned_of(
+    signs: bool, here: Place, tmp_path: Path
+) -> None:
+    here.team.seat(here.config, "ann", "127.0.0.1:1")
+    here.team.let_in("bob")
+    theirs = founded(tmp_path / "theirs", NOW)
+    theirs.let_in("eve")
+    if not signs:
+        here.team.forget_signing("ann")
+    strict = [checked_by(here.team), checked_by(theirs)]
+    (found,) = [one for one in examine_desks(here.config, strict) if one.id == "desk.signing"]
+    assert found.status is (Status.OK if signs else Status.WARNING)
+    assert signs or "joined before desks signed" in found.what
+    assert signs or "crabhook team invite ann" in found.advice
+
+
+def test_a_desk_whose_person_is_not_in_the_team_file_of_strict_hooks_is_warned_of(
+    here: Place,
+) -> None:
+    here.team.let_in("bob")
+    strict = checked_by(here.team)
+    here.joined("127.0.0.1:1")
+    (found,) = [one for one in examine_desks(here.config, [strict]) if one.id == "desk.signing"]
+    assert (found.status, "not in the team file" in found.what) == (Status.WARNING, True)
+
+
+def test_a_team_file_that_does_not_count_is_left_to_the_look_at_the_hooks(here: Place) -> None:
+    here.team.let_in("bob")
+    strict = checked_by(here.team)
+    here.joined("127.0.0.1:1")
+    here.team.folder.team.write_bytes(b"{}")
+    assert "desk.signing" not in {one.id for one in examine_desks(here.config, [strict])}
+
+
+def test_a_key_that_signs_commands_and_whose_public_half_is_gone_is_warned_of(
+    here: Place, tmp_path: Path
+) -> None:
+    folder, key = here.joined("127.0.0.1:1"), tmp_path / "id_ed25519"
+    folder.sign_with(key)
+    found = here.findings()["desk.signing"]
+    assert (found.status, str(key) in found.what) == (Status.WARNING, True)
+    assert found.mend.endswith("team keys use --none")
+    public = b"\0\0\0\x0bssh-ed25519\0\0\0\x20" + bytes(32)
+    key.with_suffix(".pub").write_text(f"ssh-ed25519 {b64encode(public).decode()} ann\n")
+    assert "desk.signing" not in here.findings()
 
 
 def status(here: Place) -> tuple[Status, str]:

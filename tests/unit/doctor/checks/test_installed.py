@@ -7,8 +7,15 @@ from typing import Any
 
 import pytest
 
-from crabhook.doctor.checks.installed import current, installed, readable, signed
+from crabhook.doctor.checks.installed import (
+    current,
+    installed,
+    readable,
+    signed,
+    strict_hooks_of,
+)
 from crabhook.doctor.finding import Status
+from crabhook.model.actor import Role
 from tests.support.team import founded
 from tests.unit.doctor.home import Home, is_well, typist
 
@@ -147,6 +154,29 @@ def test_a_project_s_hooks_are_mended_in_the_project(home: Home) -> None:
     home.mend(finding)
     assert is_well(home.look(current))
     assert not home.settings.exists()
+
+
+def test_people_without_a_key_that_signs_are_warned_of_where_hooks_are_strict(home: Home) -> None:
+    team = founded(home.folder / "team", 1_800_000_000.0)
+    for name in ("ann", "bob", "cem"):
+        team.let_in(name)
+    team.let_in("dan", Role.VIEWER)
+    team.forget_signing("bob", "dan")
+    team.revoke("cem")
+    home.install("--strict", "--team", str(team.folder.team))
+    (warned,) = [one for one in signed(home.case()) if "no key signs" in one.what]
+    assert (warned.status, warned.what) == (Status.WARNING, "no key signs decisions for bob")
+    assert "crabhook team invite NAME" in warned.advice
+
+
+def test_strict_hooks_are_found_once_with_what_they_check_by(home: Home) -> None:
+    team = founded(home.folder / "team", 1_800_000_000.0)
+    team.let_in("ann")
+    home.install("--gate")
+    assert strict_hooks_of([home.case()]) == ()
+    home.install("--strict", "--team", str(team.folder.team))
+    (strict,) = strict_hooks_of([home.case(), home.case()])
+    assert strict.team == str(team.folder.team)
 
 
 def test_the_team_file_of_strict_hooks_is_looked_at(home: Home) -> None:
