@@ -45,13 +45,15 @@ class Chaos:
         DO[act.kind](self, act, chance)
 
     @contextmanager
-    def trouble(self, what: str, *, remote_only: bool = False) -> Iterator[None]:
+    def trouble(
+        self, what: str, *, remote_only: bool = False, unwritten: bool = False
+    ) -> Iterator[None]:
         """Note a time in which hooks may go unanswered."""
         began = time.monotonic()
         try:
             yield
         finally:
-            self.troubles.append(Trouble(what, began, time.monotonic(), remote_only))
+            self.troubles.append(Trouble(what, began, time.monotonic(), remote_only, unwritten))
 
     def _shoot_hooks(self, act: Act, chance: random.Random) -> None:
         self._clients.shoot_hooks(int(act.amount), chance)
@@ -117,9 +119,13 @@ class Chaos:
         A server that is killed sooner loses what it holds in memory, as it has said that it would.
         """
         since = len(self._server.heard)
-        yield
-        if not self._server.hears(NOT_RECORDED, 0.5, since=since):
-            return
+        with self.trouble(act.kind, unwritten=True):
+            yield
+            if not self._server.hears(NOT_RECORDED, 0.5, since=since):
+                return
+            self._written_again(act, since)
+
+    def _written_again(self, act: Act, since: int) -> None:
         said = next(
             n for n, line in enumerate(self._server.heard) if n >= since and NOT_RECORDED in line
         )

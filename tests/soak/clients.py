@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import fcntl
 import json
 import signal
 import subprocess
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from tests.soak.jobs import Job
 
 CROWDS = 3
+ROOM = 1 << 20  # bytes that a hook may print; an allow repeats the call's input, which may be big
 SHOT_WITHIN = 3.0  # seconds in which as many are found to be killed as are wanted, or fewer are
 
 
@@ -132,6 +134,7 @@ class Clients:
                 return
             began = time.monotonic()
             process = Client(options[1], job.payload, *options[2:])
+            _make_room(process)
             self._hooks.append(Hook(job, began, process=process))
 
     def gather(self) -> None:
@@ -217,6 +220,13 @@ class Clients:
             one.paused += seconds
         for process in processes:
             process.send_signal(signal.SIGCONT)
+
+
+def _make_room(process: Client) -> None:
+    """Let a hook print all it has and end, though nobody reads that before it has ended."""
+    if hasattr(fcntl, "F_SETPIPE_SZ"):
+        assert process.stdout is not None
+        fcntl.fcntl(process.stdout, fcntl.F_SETPIPE_SZ, ROOM)
 
 
 def _ended(hook: Hook) -> bool:

@@ -12,7 +12,7 @@ import time
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
-from tests.soak.jobs import Job, number_of
+from tests.soak.jobs import RULINGS, Job, number_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _HEADER = re.compile(r"#(\d+) \S+ (?:\S+ )?session=(\S+) cwd=(\S+)$")
 _WORDS = "  answer with: "
+_STAYS_OPEN = "  the agent went on, open for"
+_UNDECIDED = re.compile(r"#(\d+) UNDECIDED: ")
 _ALLOWED_SESSION = re.compile(r"soak-\w+-\d*7$")
 """The sessions in which everything is allowed for a while, once one of their cards is seen."""
 
@@ -45,6 +47,9 @@ TYPED: Mapping[str, _Lines] = {
     "ruled-allow": ((0, "{n} allow"),),
     "ruled-deny": ((0, "{n} deny {word}"),),
     "ignore": (),
+    "open-allow": (),
+    "open-deny": (),
+    "edge": ((0, "{n} allow {word}"),),
     "": ((0, "{n} pass"),),
 }
 """What is typed about a card, by wish: so many seconds after the thought, and which line."""
@@ -98,8 +103,14 @@ class PlainOperator(threading.Thread):
         self._due: list[tuple[float, int, str]] = []
         self._turn = 0
         self._card: tuple[str, Job] | None = None
+        self._cards: dict[str, Job] = {}
+        self._stays_open = False
+        self._clears = life.clears
         self.left = False
         self._say(0, "hold Stop")
+        if life.releases:
+            self._say(0, "release denied")
+            self._say(0, "release retry")
         if life.away:
             self._say(random.Random(life.seed).uniform(1, 4), "away 1s")
 
@@ -124,9 +135,16 @@ class PlainOperator(threading.Thread):
         if header := _HEADER.match(line):
             job = self._jobs.get(number_of(header[3]) or 0)
             self._card = (header[1], job) if job else None
+            self._stays_open = False
+        elif line.startswith(_STAYS_OPEN):
+            self._stays_open = True
         elif line.startswith(_WORDS) and self._card is not None:
             (number, job), self._card = self._card, None
-            self._decide(number, job)
+            self._cards[number] = job
+            decide = self._rule if self._stays_open else self._decide
+            decide(number, job)
+        elif (undecided := _UNDECIDED.match(line)) and (number := undecided[1]) in self._cards:
+            self._rule(number, self._cards[number])
 
     def _decide(self, number: str, job: Job) -> None:
         if _ALLOWED_SESSION.match(job.session) and job.session not in self._sat.allowed_sessions:
@@ -136,6 +154,13 @@ class PlainOperator(threading.Thread):
             self._sat.typed.add(job.call)
         for after, line in TYPED[job.wish]:
             self._say(job.thought + after, line.format(n=number, word=job.word, job=job.number))
+
+    def _rule(self, number: str, job: Job) -> None:
+        """Rule on a call whose agent went on, as the job's wish says, or to be rid of the card."""
+        verdict = RULINGS.get(job.wish) or ("deny" if self._clears else "")
+        if verdict:
+            self._sat.ruled.add(job.call)
+            self._say(job.thought, f"{number} {verdict} {job.word}")
 
     def _say(self, after: float, line: str) -> None:
         self._turn += 1

@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from crabhook.store.record import RecordKind
-from tests.soak.jobs import number_of
+from tests.soak.jobs import job_of
 from tests.support.ledger import legs_of
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def final_states(case: Recorded) -> Iterator[str]:
             yield f"card {card} was asked: {card in cards}, and has {ends[card]} ends"
     requests = defaultdict[int, set[str]](set)
     for one in ledger.records:
-        number = number_of(one.cwd)
+        number = job_of(one)
         if number is not None and one.request_id and one.kind != RecordKind.DECIDED:
             requests[number].add(one.request_id)
     yield from (f"job {job} has {ids}" for job, ids in requests.items() if len(ids) > 1)

@@ -17,9 +17,13 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Iterator
 
+    from crabhook.store.record import Record
+
 SESSION_LASTS = 5  # jobs, about: so hundreds of sessions in a run of thousands
 OPEN_SESSIONS = 12
 BIG = 200_000  # characters of an input that does not fit into one of anything
+CALL_ID = "toolu_soak_"  # and the job's number
+LEFT_OPEN = 0.8  # of the calls that are to stay open, the share that denies when nobody answers
 REMOTE, FAIL_CLOSED, COMPANION, REAL = 0.35, 0.3, 0.2, 0.2
 """The shares of jobs: over TCP with TLS; that deny when nobody answers; under the companion's
 stance; run by the installed program, a process each, and not in a crowd."""
@@ -35,7 +39,18 @@ class Case:
     weight: int = 1
 
 
-_CALL = ("allow", "allow", "deny", "pass", "ignore", "noted", "late", "twice", "undo")
+RULINGS = {"open-allow": "allow", "open-deny": "deny"}
+"""What the operator says of a call once its agent went on, by wish; and nothing before."""
+UNANSWERED = ("ignore", *RULINGS)
+"""The wishes of those who let a hook wait in vain."""
+EDGE = "edge"
+"""The wish of an operator who allows a call just when its time is over."""
+SHORT = 6.0  # seconds that a hook waits which waits in vain, or nearly
+_CALL = (
+    *("allow", "allow", "deny", "pass", "ignore", "noted", "late", "twice", "undo"),
+    *RULINGS,
+    EDGE,
+)
 _SHELL = (*_CALL, "edit", "alike")
 
 CASES = (
@@ -91,7 +106,7 @@ class Job:
 
     `call` is the number of the first job about the same call; `wait` and `reconnect` are seconds,
     and so is `thought`, for which the operator thinks about it; `at` is when it starts, in seconds
-    of its load.
+    of its load.  A job that asks `again` makes the very same call, in the folder of the first.
     """
 
     number: int
@@ -110,11 +125,12 @@ class Job:
     reconnect: float
     thought: float
     at: float = 0.0
+    again: bool = False
 
     @property
     def folder(self) -> str:
-        """The agent's folder: the job's mark on everything recorded of it."""
-        return f"/soak/{self.number}"
+        """The agent's folder: the job's mark on everything recorded of it, but of one `again`."""
+        return f"/soak/{self.call if self.again else self.number}"
 
     @property
     def event(self) -> str:
@@ -142,24 +158,56 @@ def number_of(folder: str) -> int | None:
     return int(number) if number != folder and number.isdigit() else None
 
 
+def job_of(record: Record) -> int | None:
+    """Return the number of the job that a record is about, by its call's id or its folder."""
+    number = record.tool_use_id.removeprefix(CALL_ID)
+    if number != record.tool_use_id and number.isdigit():
+        return int(number)
+    return number_of(record.cwd)
+
+
 class Source:
     """Draws jobs without end, numbered from 1."""
 
     def __init__(self, chance: random.Random) -> None:
         self._chance = chance
         self._jobs = self._sessions = 0
+        self._later: list[Job] = []
         self._open: dict[str, list[str]] = {"claude": [], "gemini": [], "codex": []}
 
     def __repr__(self) -> str:
         return f"<Source {self._jobs} jobs, {self._sessions} sessions>"
 
     def load(self, many: int, seconds: float, *, patient: bool = False) -> list[Job]:
-        """Return so many jobs that start within so many seconds; `patient`: none is let wait out."""
-        jobs: list[Job] = []
+        """Return so many jobs that start within so many seconds; `patient`: none is let wait out.
+
+        Calls that are made again, and not within these seconds, are of the next load that may wait.
+        """
+        due = [] if patient else self._later
+        jobs = [replace(job, at=round(self._chance.uniform(0, seconds), 3)) for job in due]
+        self._later = self._later if patient else []
         while len(jobs) < many:
             at = round(self._chance.uniform(0, seconds), 3)
-            jobs += [replace(job, at=at + 0.2 * n) for n, job in enumerate(self._call(patient))]
+            call = list(self._call(patient))
+            jobs += [replace(job, at=at + 0.2 * n) for n, job in enumerate(call)]
+            for job in self._made_again(call[0]):
+                soon = at + self._chance.uniform(SHORT + 0.5, SHORT + 4)
+                if soon < seconds:
+                    jobs.append(replace(job, at=round(soon, 3)))
+                else:
+                    self._later.append(job)
         return sorted(jobs, key=lambda job: job.at)
+
+    def undecided(self, many: int, *, end: float) -> list[Job]:
+        """Return so many that nobody decides in time, and that stay open: with and without a ruling."""
+        case = next(case for case in CASES if "open-allow" in case.wishes)
+        jobs = []
+        for number in range(many):
+            wish = UNANSWERED[number % len(UNANSWERED)]
+            job = self._job(case, wish, self._session(case.agent), patient=True)
+            at = round(self._chance.uniform(0, end), 3)
+            jobs.append(replace(job, companion=False, fail_closed=True, at=at))
+        return jobs
 
     def doomed(self, many: int, *, begin: float, end: float) -> list[Job]:
         """Return so many that the operator lets wait, longer than anybody will: they are shot."""
@@ -177,7 +225,7 @@ class Source:
         chance = self._chance
         case = chance.choices(CASES, [case.weight for case in CASES])[0]
         wish = chance.choice(case.wishes) if case.wishes else ""
-        if patient and wish == "ignore":
+        if patient and wish in (*UNANSWERED, EDGE):
             wish = "pass"
         session = self._session(case.agent)
         job = self._job(case, wish, session, patient)
@@ -189,6 +237,9 @@ class Source:
         self._jobs += 1
         number, chance = self._jobs, self._chance
         wait = 60.0 if patient else chance.choice((8.0, 12.0, 20.0, 30.0))
+        in_vain = wish in UNANSWERED
+        thought = round(chance.uniform(0, 1.0 if patient else 4.0), 3)
+        share = LEFT_OPEN if wish == EDGE or wish in RULINGS else FAIL_CLOSED
         job = Job(
             number=number,
             call=number,
@@ -201,12 +252,22 @@ class Source:
             remote=chance.random() < REMOTE,
             real=chance.random() < REAL,
             companion=case.agent != "gemini" and chance.random() < COMPANION,
-            fail_closed=chance.random() < FAIL_CLOSED,
-            wait=6.0 if wish == "ignore" else wait,
+            fail_closed=chance.random() < share,
+            wait=SHORT if in_vain or wish == EDGE else wait,
             reconnect=chance.choice((4.0, 8.0)),
-            thought=round(chance.uniform(0, 1.0 if patient else 4.0), 3),
+            thought=round(SHORT - 1 + chance.uniform(0, 1.5), 3) if wish == EDGE else thought,
         )
         return _written(job, big=chance.random() < 0.02)
+
+    def _made_again(self, job: Job) -> Iterator[Job]:
+        """Yield jobs that make the call of that one again, which may be open or ruled on by then."""
+        fields = json.loads(job.payload)
+        if job.wish not in RULINGS or job.event != "PreToolUse" or "tool_use_id" not in fields:
+            return
+        for _ in range(self._chance.choice((0, 1, 1, 2))):
+            self._jobs += 1
+            payload = json.dumps(fields | {"tool_use_id": f"{CALL_ID}{self._jobs}"}).encode()
+            yield replace(job, number=self._jobs, payload=payload, again=True)
 
     def _again(self, job: Job) -> Job:
         """Return the PermissionRequest of a call whose PreToolUse is that job."""
@@ -231,7 +292,7 @@ def _written(job: Job, *, big: bool) -> Job:
     fields = json.loads(_recorded(job.agent, job.sample))
     fields |= {"session_id": job.session, "cwd": job.folder}
     if "tool_use_id" in fields:
-        fields["tool_use_id"] = f"toolu_soak_{job.number}"
+        fields["tool_use_id"] = f"{CALL_ID}{job.number}"
     if "tool_input" in fields:
         fields["tool_input"] = _branded(fields["tool_input"], job)
     if big and "content" in (fields.get("tool_input") or ()):

@@ -16,8 +16,19 @@ from crabhook.model.actor import AnsweredAtAgent
 from crabhook.store.actors import end_in
 from crabhook.store.record import Record, RecordKind
 from tests.soak.ends import broken, ends_once, final_states, of_the_record, requests_end
-from tests.soak.jobs import SERVER_WAIT, Job, number_of
+from tests.soak.jobs import RULINGS, SERVER_WAIT, Job, job_of
 from tests.soak.said import Printed, Said, UnreadableError, fallback, own_way, read
+from tests.soak.undecided import (
+    OpenCalls,
+    is_left_open,
+    is_ruling,
+    not_delivered,
+    open_as,
+    ruling_counts,
+    ruling_is_told,
+    stays_open,
+    without_rulings,
+)
 from tests.support.ledger import legs_of, told
 
 if TYPE_CHECKING:
@@ -27,7 +38,8 @@ if TYPE_CHECKING:
 
 SLACK = 15.0  # seconds that a hook may need beyond its limit on a machine that has better to do
 AFTERWARDS = 8.0  # seconds in which a trouble that is over is still felt: TCP waits before it tries
-GREETING, MOST_SLOW = b": no answer in time)", 0.005
+GREETING = b": no answer in time)", b"handshake operation timed out)"
+MOST_SLOW = 0.005
 """What a hook says that was not greeted within its five seconds, and the share that may say it."""
 MOST_UNANSWERED, MANY = 0.25, 100  # of how many hooks on, what share may find nobody or lose them
 OPERATOR, HEADLESS, SESSION_ALLOWED = "operator", "headless", "allow everything of this session"
@@ -48,6 +60,9 @@ WISHED = {
     "decline": {"decline"},
     "cancel": {"cancel"},
     "ignore": set[str](),
+    "open-allow": set[str](),
+    "open-deny": set[str](),
+    "edge": {"allow"},
     "ruled-allow": {"allow"},  # typed where no rule could be read
     "ruled-deny": {"deny"},
 }
@@ -90,16 +105,23 @@ class Ending:
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """A time in which hooks may go unanswered: all of them, or those over the network."""
+    """A time in which hooks may go unanswered: all of them, or those over the network.
+
+    `unwritten`: only those whose decision could not be recorded, as the use of a yes that counts once.
+    """
 
     what: str
     began: float
     ended: float
     remote_only: bool = False
+    unwritten: bool = False
 
     def excuses(self, one: Ending) -> bool:
         """Say whether a hook met it: while it lasted, or just after."""
         if self.remote_only and not one.job.remote:
+            return False
+        words = one.printed.stderr if one.printed else b""
+        if self.unwritten and Refusal.UNRECORDED.encode() not in words:
             return False
         return one.began <= self.ended + AFTERWARDS and self.began <= one.ended
 
@@ -116,6 +138,8 @@ class Sitting:
     holds: bool = False
     typed: set[int] = field(default_factory=set)
     """Calls about which a decision was typed."""
+    ruled: set[int] = field(default_factory=set)
+    """Calls on which a ruling was typed, since their agents had gone on."""
     allowed_sessions: set[str] = field(default_factory=set)
 
 
@@ -129,6 +153,11 @@ class Case:
     troubles: Sequence[Trouble]
     jobs: Collection[int]
     """The numbers of all that were started."""
+
+    @property
+    def begun(self) -> Collection[int]:
+        """The numbers of the last records before each server."""
+        return [sitting.after for sitting in self.sittings]
 
 
 def one_end_each(case: Case) -> Iterator[str]:
@@ -170,9 +199,14 @@ def printed_otherwise(job: Job, printed: Printed, decisions: Decisions) -> Itera
 
 
 def unanswered_for_a_reason(case: Case) -> Iterator[str]:
-    """A hook that does as it was installed to do waited to its end, or met a trouble."""
+    """A hook that nobody decided for waited to its end, or met a trouble."""
     for one in case.endings:
-        if one.printed is None or not (kind := fallback(one.printed)):
+        if one.printed is None:
+            continue
+        kind = fallback(one.printed)
+        if not kind and is_left_open(one.job, one.printed):
+            kind = "not decided"
+        if not kind:
             continue
         if (one.killed and not one.readable) or answered_there(one.job, one.printed, case.ledger):
             continue
@@ -198,7 +232,7 @@ def _excused(one: Ending, troubles: Sequence[Trouble]) -> bool:
 
 def _slow_greeting(one: Ending) -> bool:
     """Say whether it gave up before the server's first word, as on a machine with too much to do."""
-    return one.printed is not None and GREETING in one.printed.stderr
+    return one.printed is not None and any(words in one.printed.stderr for words in GREETING)
 
 
 def few_without_answer(case: Case) -> Iterator[str]:
@@ -219,31 +253,40 @@ class Decisions:
 
     def __init__(self, ledger: Ledger) -> None:
         self._by_request: dict[str, Record] = {}
+        self.open_calls = OpenCalls(ledger)
         for one in ledger.of(RecordKind.DECIDED):
-            for leg in legs_of(one):
-                self._by_request[leg] = one
+            if not is_ruling(one):
+                self._by_request |= dict.fromkeys(legs_of(one), one)
         self._requests: dict[int, str] = {}
         for one in ledger.records:
-            number = number_of(one.cwd)
+            number = job_of(one)
             if number is not None and one.request_id and one.kind != RecordKind.DECIDED:
                 self._requests[number] = one.request_id
         self._at_once: dict[int, Record] = {}
         for one in ledger.of(RecordKind.DECIDED):
-            number = number_of(one.cwd)
+            number = job_of(one)
             if number is not None and one.card is None:
                 self._at_once[number] = one
 
     def of(self, job: int) -> Record | None:
         """Return what was decided about a job; None where nothing was."""
-        request = self._requests.get(job, "")
-        return self._by_request.get(request) or self._at_once.get(job)
+        return self._by_request.get(self.request_of(job)) or self._at_once.get(job)
+
+    def request_of(self, job: int) -> str:
+        """Return the request of a job that was taken; empty for none."""
+        return self._requests.get(job, "")
 
 
 def answered(job: Job, said: Said, decisions: Decisions) -> Iterator[str]:
     """Yield how what a hook said is not what was decided about its job."""
-    decision = decisions.of(job.number)
+    decision, request = decisions.of(job.number), decisions.request_of(job.number)
+    if decision is None and (card := open_as(said)) is not None:
+        yield from decisions.open_calls.faults(job, card, request)
+        return
     if decision is None:
-        if said.verdict:
+        if request in decisions.open_calls.requests:
+            yield f"its call was left open, and it was told {said.verdict!r}"
+        elif said.verdict:
             yield f"it was told {said.verdict!r}, which nobody decided"
         return
     body = told(decision)
@@ -291,25 +334,31 @@ def decided_by_somebody(case: Case) -> Iterator[str]:
     """Whatever is decided by a person was typed, and wished; by a rule or an order, was ruled."""
     jobs = {one.job.number: one.job for one in case.endings}
     typed = {call for sitting in case.sittings for call in sitting.typed}
+    ruled = {call for sitting in case.sittings for call in sitting.ruled}
     allowed = {name for sitting in case.sittings for name in sitting.allowed_sessions}
     for record in case.ledger.of(RecordKind.DECIDED):
-        job, by = jobs.get(number_of(record.cwd) or 0), told(record)["by"]
+        job, by = jobs.get(job_of(record) or 0), told(record)["by"]
         sitting = _sitting(record, case.sittings)
         if job is None or (sitting.chance_keys and by != HEADLESS):
             continue
         if by == OPERATOR:
-            fault = _not_typed(job, record, sitting, typed)
+            fault = _not_typed(job, record, sitting, typed, ruled)
         else:
             fault = _not_ruled(job, record, by, allowed)
         if fault:
             yield f"job {job.number}: {record.verdict} by {by} (record {record.seq}) {fault}"
 
 
-def _not_typed(job: Job, record: Record, sitting: Sitting, typed: Collection[int]) -> str:
+def _not_typed(
+    job: Job, record: Record, sitting: Sitting, typed: Collection[int], ruled: Collection[int]
+) -> str:
     wished = WISHED | HELD if sitting.holds else WISHED
-    if job.call not in typed:
+    if job.call not in typed and job.call not in ruled:
         return "was never typed"
-    if record.verdict not in wished.get(job.wish, ()):
+    meant = set(wished.get(job.wish, ()) if job.call in typed else ())
+    if job.call in ruled:
+        meant.add(RULINGS.get(job.wish, "deny"))
+    if record.verdict not in meant:
         return f"was not what was typed ({job.wish})"
     others = _words(record) - {job.word}
     return f"has the words of others: {others}" if others else ""
@@ -325,7 +374,8 @@ def _not_ruled(job: Job, record: Record, by: str, allowed: Collection[str]) -> s
 
 def _words(record: Record) -> set[str]:
     body = told(record)
-    return set(re.findall(r"word-\d+-", f"{body.get('reason')} {body.get('note')}"))
+    note = without_rulings(body.get("note", ""))
+    return set(re.findall(r"word-\d+-", f"{body.get('reason')} {note}"))
 
 
 def _sitting(record: Record, sittings: Sequence[Sitting]) -> Sitting:
@@ -338,7 +388,7 @@ def deliveries(case: Case) -> Iterator[str]:
     fates = case.ledger.fates()
     endings = {one.job.number: one for one in case.endings}
     for record in case.ledger.of(RecordKind.DELIVERED):
-        one = endings.get(number_of(record.cwd) or 0)
+        one = endings.get(job_of(record) or 0)
         unanswered = one is None or one.printed is None or fallback(one.printed)
         if told(record)["whole"] and unanswered:
             yield f"record {record.seq}: delivered, it says, and job {record.cwd} has no answer"
@@ -347,10 +397,13 @@ def deliveries(case: Case) -> Iterator[str]:
             yield f"request {request}: its delivery was told more than once: {fate}"
     for record in case.ledger.of(RecordKind.DECIDED):
         legs = legs_of(record)
-        if record.card is not None and told(record)["by"] == OPERATOR:
+        if record.card is None or is_ruling(record):
+            continue
+        if told(record)["by"] == OPERATOR:
             yield from (
                 f"{leg}: nothing says if it was delivered" for leg in legs if leg not in fates
             )
+    yield from not_delivered(case.ledger)
 
 
 LAWS = (
@@ -364,6 +417,9 @@ LAWS = (
     few_without_answer,
     decided_by_somebody,
     deliveries,
+    stays_open,
+    ruling_counts,
+    ruling_is_told,
 )
 """All laws of a soak; `tests/unit/soak` plants a violation of each."""
 

@@ -25,6 +25,11 @@ STEADY_RATE = 40.0  # jobs a second in the first life, about what an operator's 
 WARM, LEAST_LOAD = 600, 300
 """Jobs: after so many a server keeps as many ended cards, and as much of what went by, as it ever will."""
 DOOMED = 6  # jobs of each steady load
+UNDECIDED = 6  # more of them, whose cards stay open
+SOON = 8.0  # seconds that a card stays open in the steady life, so that all is over when it is measured
+OPEN_FOR = (None, None, SOON)
+"""How long cards stay open: as by default, which is longer than any run, or a short time."""
+RELEASES = 0.3  # of the lives at the plain desk in which the operator first ends such orders
 LEAST_LIVES = 5
 ACTS_A_LIFE = 3
 
@@ -80,7 +85,12 @@ TAKE_BACKS = (0, 150)  # milliseconds
 
 @dataclass(frozen=True, slots=True)
 class Life:
-    """One life of the server: its desk, what breaks, how it ends, and what is asked meanwhile."""
+    """One life of the server: its desk, what breaks, how it ends, and what is asked meanwhile.
+
+    `open_for`: the seconds that a card stays open without its agent, None for the default.
+    `releases`: the operator first ends the orders by which calls are denied or let run once.
+    `clears`: they rule on every card that stayed open.
+    """
 
     number: int
     desk: str
@@ -90,6 +100,9 @@ class Life:
     loss: float = 0.0
     take_back: int = 0
     away: bool = False
+    open_for: float | None = None
+    releases: bool = False
+    clears: bool = False
     acts: tuple[Act, ...] = ()
     loads: tuple[tuple[Job, ...], ...] = ()
 
@@ -97,6 +110,11 @@ class Life:
     def measured(self) -> bool:
         """Whether what the server holds after its loads is compared."""
         return len(self.loads) > 1
+
+    @property
+    def settings(self) -> str:
+        """The server's settings, as TOML."""
+        return "" if self.open_for is None else f"[waiting]\nopen_for = {self.open_for:g}\n"
 
     def __str__(self) -> str:
         asked = "+".join(str(len(load)) for load in self.loads)
@@ -106,6 +124,8 @@ class Life:
         if self.desk == "plain":
             said += [f"take-back {self.take_back} ms"] * bool(self.take_back)
             said += ["away for a second"] * self.away
+            said += ["releases"] * self.releases
+        said += [] if self.open_for is None else [f"open for {self.open_for:g} s"]
         return f"{', '.join(said)}; {asked} jobs; {', '.join(map(str, self.acts))} → {self.end}"
 
 
@@ -141,7 +161,13 @@ def drawn(seed: int, minutes: float, *, without: frozenset[str] = frozenset()) -
     if set(NETWORK) <= without:
         troubled = tuple(replace(life, loss=0.0) for life in troubled)
     calm = Life(
-        count + 2, "plain", "quit", f"{seed} calm", loads=(tuple(source.load(40, 4, patient=True)),)
+        count + 2,
+        "plain",
+        "quit",
+        f"{seed} calm",
+        releases=True,
+        clears=True,
+        loads=(tuple(source.load(40, 4, patient=True)),),
     )
     return Schedule(seed, steady, troubled, calm)
 
@@ -155,9 +181,11 @@ def _steady(chance: random.Random, source: Source, seconds: float) -> Life:
         load = [
             *source.load(size, lasts, patient=True),
             *source.doomed(DOOMED, begin=lasts - 4, end=lasts - 1),
+            *source.undecided(UNDECIDED, end=lasts / 2),
         ]
         loads.append(tuple(sorted(load, key=lambda job: job.at)))
-    return Life(1, "plain", "kill", f"{chance.random()} steady", loads=tuple(loads))
+    seed = f"{chance.random()} steady"
+    return Life(1, "plain", "kill", seed, open_for=SOON, loads=tuple(loads))
 
 
 @dataclass
@@ -210,6 +238,8 @@ def _troubled(chance: random.Random, source: Source, number: int, decks: _Decks)
         loss=chance.choice(LOSSES),
         take_back=chance.choice(TAKE_BACKS),
         away=chance.random() < 0.3,
+        open_for=chance.choice(OPEN_FOR),
+        releases=chance.random() < RELEASES,
         acts=acts,
         loads=(tuple(source.load(int(RATE * seconds), seconds)),),
     )

@@ -79,6 +79,8 @@ class Server:
 
     def begin(self, life: Life) -> None:
         """Begin a life, and wait until hooks are heard."""
+        settings = self.folder / "config" / "crabhook" / "settings.toml"
+        settings.write_text(life.settings, encoding="utf-8")
         self._counts.unlink(missing_ok=True)
         self._asked = 0
         terminal, inner = pty.openpty()

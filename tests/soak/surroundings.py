@@ -21,13 +21,6 @@ from tests.support.isolation import raise_loopback
 DISK = 96  # megabytes: enough for the record of a long run, until it is filled
 PORT = 7443
 
-SETTINGS = """
-# Here a hook's end is its call's end. A call that stays open for a later ruling has its own
-# histories, tests/unit/broker/test_undecided_histories.py.
-[waiting]
-open_for = 0
-"""
-
 
 class Surroundings:
     """All that is around the server and the hooks, for as long as the block lasts.
@@ -51,7 +44,6 @@ class Surroundings:
             rules = self.folder / "config" / "crabhook" / "rules.toml"
             rules.parent.mkdir(parents=True)
             rules.write_text(RULES, encoding="utf-8")
-            rules.with_name("settings.toml").write_text(SETTINGS, encoding="utf-8")
             if self.apart:
                 raise_loopback()
                 self._mount()

@@ -36,6 +36,7 @@ MEMORIES = (
     "crabhook.broker.pending.ANSWERS_KEPT",
     "crabhook.broker.recent._AGENTS_KEPT",
     "crabhook.rulebook.context.PROJECTS_KEPT",
+    "crabhook.server.core.runner.OUTCOMES_KEPT",
     "crabhook.server.core.journal_mapper._TOLD_KEPT",
     "crabhook.server.core.rules_in_force.PROJECTS_KEPT",
     "crabhook.server.core.offers.KEPT",
@@ -102,6 +103,7 @@ class Watched:
             "threads": threading.active_count(),
             "tasks": len(asyncio.all_tasks(loop)),
             "waiting": len(runner.broker.waiting()),
+            "stayed open": len(runner.broker.asked()),
             "pending": len(runner._pending),
             "receipts": len(runner._receipts._expected),
         }

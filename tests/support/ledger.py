@@ -13,6 +13,7 @@ from crabhook.store.record import Record, RecordKind
 from crabhook.store.verify import verify
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from tests.support.fleet import Ends
@@ -28,6 +29,7 @@ class Ledger:
             self.verified = verify(history, [kept] if kept else [])
         with closing(sqlite3.connect(f"file:{folder}/record.db?mode=ro", uri=True)) as database:
             self.waiting = database.execute("SELECT request_id, card FROM waiting").fetchall()
+            self.miscounted = miscounted(self.waiting, database.execute("SELECT session FROM halt"))
 
     def __repr__(self) -> str:
         return ", ".join(
@@ -71,7 +73,12 @@ class Ledger:
         for one in self.records:
             if one.card is not None and one.tool_use_id:
                 calls[one.card].add(one.tool_use_id)
-        broken += [f"card {card} had {names}" for card, names in calls.items() if len(names) > 1]
+        stayed_open = {one.card for one in self.of(RecordKind.UNDECIDED)}  # and may be asked again
+        broken += [
+            f"card {card} had {names}"
+            for card, names in calls.items()
+            if len(names) > 1 and card not in stayed_open
+        ]
         cards = defaultdict[str, set[int]](set)
         for card, names in calls.items():
             for name in names:
@@ -95,6 +102,14 @@ class Ledger:
             elif fate[-1] and call not in ends.answered:
                 broken.append(f"{call}: delivered, says the record, but nobody has it")
         return broken
+
+
+def miscounted(waiting: Iterable[Sequence[Any]], rows: Iterable[Sequence[Any]]) -> list[int]:
+    """Return the cards that are kept as having stayed open, and wait no more."""
+    cards = {card for _, card in waiting}
+    keys = [json.loads(key) for (key, *_) in rows if key.startswith("{")]
+    counted = [int(key["asked"]) for key in keys if "asked" in key]
+    return [card for card in counted if card not in cards]
 
 
 def told(record: Record) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from crabhook.store import entries
 from crabhook.store.change import Change, KeptReply, Waiting, delivered, settled, waits
 from crabhook.store.opening import open_writer
 from crabhook.store.record import Retention
-from tests.soak.jobs import Job, Source
+from tests.soak.jobs import RULINGS, Job, Source
 from tests.soak.said import NOBODY, Printed
 from tests.support.ledger import Ledger
 
@@ -50,7 +50,9 @@ def job(
     fits = [
         job
         for job in _drawn()
-        if (job.agent, job.sample, job.wish) == ("claude", sample, wish) and job.wait > 6
+        if (job.agent, job.sample, job.wish) == ("claude", sample, wish)
+        and not job.again
+        and (job.wait > 6 or wish in RULINGS)
     ]
     return replace(fits[at], **{"fail_closed": False, "companion": False, **changes})
 
@@ -78,27 +80,29 @@ class Past:
     changes: list[Change] = field(default_factory=list)
     started: set[int] = field(default_factory=set)
 
-    def asks(self, asked: Job) -> Leg:
-        """A job is asked about on a card of its own number."""
+    def asks(self, asked: Job, card: int = 0) -> Leg:
+        """A job is asked about on a card of its own number, or on the one that is named."""
+        card = card or asked.number
         request = Leg(f"r{asked.number}", event(asked), 0, Stance.GATE, Origin())
-        entry = entries.asked(request, 1.0, card=asked.number, legs=[request.id], ends=ENDS)
-        times = ("gate", 1.0, 9.0, asked.number, "h", 1, "u", 9.0, "")
+        entry = entries.asked(request, 1.0, card=card, legs=[request.id], ends=ENDS)
+        times = ("gate", 1.0, 9.0, card, "h", 1, "u", 9.0, "")
         waiting = Waiting(request.id, "secret", asked.agent, asked.payload, *times)
         self.changes.append(waits(waiting, entry))
         self.started.add(asked.number)
         return request
 
-    def on_record(self, asked: Job, decision: Decision, by: Actor) -> None:
+    def on_record(self, asked: Job, decision: Decision, by: Actor, card: int = 0) -> None:
         """A job's card is decided."""
         legs, made = [f"r{asked.number}"], Decided(decision, by)
-        entry = entries.decided(event(asked), made, 2.0, legs=legs, waited=0.1, card=asked.number)
+        number = card or asked.number
+        entry = entries.decided(event(asked), made, 2.0, legs=legs, waited=0.1, card=number)
         answer = KeptReply(legs[0], "secret", reply(asked, decision).stdout, "", 0, 2.0, None)
         self.changes.append(settled([answer], entry))
 
-    def is_delivered(self, asked: Job) -> None:
+    def is_delivered(self, asked: Job, card: int = 0) -> None:
         """The record says that the hook has its answer."""
-        request = f"r{asked.number}"
-        entry = entries.delivered(event(asked), 3.0, request_id=request, card=asked.number)
+        request, number = f"r{asked.number}", card or asked.number
+        entry = entries.delivered(event(asked), 3.0, request_id=request, card=number)
         self.changes.append(delivered(request, entry, whole=True))
 
     def ledger(self) -> Ledger:

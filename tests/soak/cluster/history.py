@@ -10,7 +10,7 @@ from crabhook.store.opening import open_history
 from crabhook.store.postgres.connection import connect
 from crabhook.store.record import GENESIS
 from crabhook.store.verify import verify
-from tests.support.ledger import Ledger
+from tests.support.ledger import Ledger, miscounted
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -99,6 +99,8 @@ class SharedLedger(Ledger):
             self.verified = verify(history, [kept] if kept != GENESIS else [])
         rows = asyncio.run(_rows(url, "SELECT request_id, card FROM waiting"))
         self.waiting = [tuple(row) for row in rows]
+        kept_rows = asyncio.run(_rows(url, "SELECT session FROM halt"))
+        self.miscounted = miscounted(self.waiting, [tuple(row) for row in kept_rows])
 
 
 def committed_at(url: str) -> dict[int, float]:

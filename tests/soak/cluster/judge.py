@@ -16,7 +16,7 @@ from tests.soak.ends import (
     of_the_record,
     requests_end,
 )
-from tests.soak.jobs import number_of
+from tests.soak.jobs import job_of
 from tests.soak.judge import Decisions, answered_there, printed_otherwise
 from tests.soak.said import UnreadableError, fallback, read
 from tests.support.ledger import told
@@ -107,7 +107,7 @@ def allowed_by_somebody(seen: Histories) -> Iterator[str]:
             key = (about, given.by, given.verdict)
             first[key] = min(given.at, first.get(key, given.at))
     for record in seen.ledger.of(RecordKind.DECIDED):
-        number, actor = number_of(record.cwd), told(record).get("actor", {})
+        number, actor = job_of(record), told(record).get("actor", {})
         job, kind = jobs.get(number or 0), actor.get("kind")
         if job is None:
             continue
