@@ -13,6 +13,7 @@ import pytest
 from crabhook.desk.commands import BARE_DENIAL
 from crabhook.model.actor import Operator
 from crabhook.model.decision import Decision, Verdict
+from crabhook.server.push.phone_book import PhoneBook
 from crabhook.server.push.server_key import ServerKey
 from tests.support.autopush import autopush
 from tests.support.firefox import firefox
@@ -169,7 +170,8 @@ async def test_a_server_that_does_not_call_a_device_says_so_and_can_be_told_to(
         # As another server of the same name is: it has not this subscription, or another key.
         push.forget("o-ann", before.url)
         if not same_key:
-            push._key = ServerKey.in_file(tmp_path / "other" / "key.pem")
+            other = ServerKey.in_file(tmp_path / "other" / "key.pem")
+            push._kept.replace(PhoneBook(keys=(other,)))
         await browser.tell("WebDriver:Refresh")
         await browser.until(
             "return document.querySelector('#push-said').textContent.includes('does not call')"
