@@ -25,6 +25,7 @@ from crabhook.desk.commands import TakenOffer
 from crabhook.desk.updates import Offer, Offering
 from crabhook.hook.statement import ticket_digest
 from crabhook.model.actor import OWNER, Actor
+from crabhook.model.ballot import Terms
 from crabhook.model.card import Card, FeedEntry, Origin, Request, Stance
 from crabhook.model.signing import SignedOnly
 from crabhook.model.wording import until
@@ -284,7 +285,8 @@ class PlayedDesk(LocalDesk):
             origin=origin,
             gives_up_at=self.now() + (wait if limit is None else limit),
             secret=PLAYED_SECRET,
-            strict=SignedOnly(sent, ticket_digest(PLAYED_SECRET), strict) if strict else None,
+            strict=SignedOnly(sent, ticket_digest(PLAYED_SECRET)) if strict else None,
+            terms=(Terms(strict),) if strict > 1 else (),
         )
         ruling, risk = self.read.judge(event), risk_of(event)
         self.runner.handle(Arrived(request, ruling, 1, self.now(), risk=risk))

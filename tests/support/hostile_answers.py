@@ -280,6 +280,9 @@ ATTACKS: Mapping[str, Attack] = {
     "thousands of signatures": Attack("false", _many),
     "a truncated quorum": Attack("1 of 2", _by(ANN, terms=TWO)),
     "a quorum of installation": Attack("1 of 2", _by(ANN), options=("--need=2",)),
+    "people whom the installation does not name": Attack(
+        "0 of 1 people of @bobs", _by(ANN), options=("--of=@bobs",)
+    ),
     "a quorum of one person": Attack("1 of 2", _doubled, options=("--need=2",)),
     "a rule's people left out": Attack("0 of 1 people of @bobs", _by(ANN, terms=_BOTH_GROUPS)),
     "a rule's people left out of one list": Attack("0 of 1 people of @bobs", _one_list_each),

@@ -352,7 +352,7 @@ def _take_in(  # noqa: PLR0913 - what is known of it by now
             risk=fact.risk,
             repeats=repeats,
         )
-    terms = (*(fact.ruling.terms if fact.ruling else ()), *signing.terms_of(leg))
+    terms = (*(fact.ruling.terms if fact.ruling else ()), *fact.request.terms)
     card, wakes = balloting.opened(state, card, terms, fact.electorate)
     card, void = signing.asked_again(state, card, leg)
     return [*settled, *void, state.put(card), state.wake(leg.wait_until, leg.id), *wakes]

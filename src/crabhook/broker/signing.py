@@ -12,7 +12,6 @@ from crabhook.broker.messages import Answered, Effect, VotesVoid
 from crabhook.broker.state import BrokerState
 from crabhook.model import ballot as ledger
 from crabhook.model.actor import Operator
-from crabhook.model.ballot import Terms
 from crabhook.model.card import Because, Brought, Card, Leg
 from crabhook.model.decision import Decided, Decision, Reply, Verdict
 from crabhook.model.errors import DecisionError
@@ -38,12 +37,6 @@ NOT_SIGNED_YET = Because(Brought.ORDER, "it may run once, which nobody has signe
 """Why a strict hook's call comes to a card that a person has let run once."""
 NO_NOTE = "its hooks print signed replies alone"
 """Why a note to an agent goes with no answer to its calls."""
-
-
-def terms_of(leg: Leg) -> tuple[Terms, ...]:
-    """Return the terms of a hook that itself wants several people to sign an allow."""
-    need = leg.strict.need if leg.strict else 1
-    return (Terms(need, rule="its hook's --need"),) if need > 1 else ()
 
 
 def wants_anew(leg: Leg, earlier: Decided) -> bool:

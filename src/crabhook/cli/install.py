@@ -24,6 +24,7 @@ from crabhook.install.settings_file import (
     read_settings,
     removal,
 )
+from crabhook.model.ballot import Terms
 from crabhook.model.card import Stance
 from crabhook.model.errors import CrabhookError, InstallError
 from crabhook.platforms import HOOKED
@@ -65,6 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "seconds": _seconds,
         "authority": _authority,
         "count": _count,
+        "people": _people,
         "wishes": ["pass", "ask", "deny"],
         "USUAL_URL": USUAL_URL,
         "USUAL_WAIT": USUAL_WAIT,
@@ -215,9 +217,9 @@ def _installation(arguments: argparse.Namespace, agent: Platform) -> Installatio
 
 def _need_one_way(arguments: argparse.Namespace, agent: Platform) -> None:
     """Refuse options of strict hooks for other hooks, and for hooks that have no client of ours."""
-    named = arguments.team or arguments.authority or arguments.need or arguments.when_unsigned
-    if not arguments.strict and named:
-        raise InstallError("--team, --authority, --need and --when-unsigned go with --strict")
+    asked = arguments.authority, arguments.need, arguments.of, arguments.when_unsigned
+    if not arguments.strict and (arguments.team or any(asked)):
+        raise InstallError("--team, --authority, --need, --of and --when-unsigned go with --strict")
     if arguments.strict and arguments.team is None:
         raise InstallError("--strict needs --team FILE, by which hooks know who signs")
     if arguments.strict and (agent.settings.own or _url(arguments, agent)):
@@ -238,20 +240,20 @@ def _strict(
 
     wish = arguments.when_unsigned or ("deny" if fail_closed else "pass")
     authority = arguments.authority or (arguments.join and arguments.tls_ca)
-    return strict_hooks(agent.name, arguments.team, authority, arguments.need or 1, wish)
+    terms = Terms(arguments.need or 1, arguments.of or ())
+    return strict_hooks(agent.name, arguments.team, authority, terms, wish)
 
 
 def _signed_words(strict: StrictHooks) -> str:
-    people = "a person" if strict.need == 1 else f"{strict.need} people"
     rest = {
         "pass": "leave what nobody signed to the agent's own rules",
         "ask": "have the agent ask its own user about what nobody signed",
         "deny": "deny what nobody signed",
     }[strict.when_unsigned]
     return (
-        f"Strict: hooks print what {people} of the team {strict.authority[:12]} signed, by version "
-        f"{strict.version} of {strict.team} or a newer. They {rest}, so what rules, orders and "
-        "headless desks say counts as unsigned."
+        f"Strict: hooks print what {strict.people} in the team {strict.authority[:12]} signed, by "
+        f"version {strict.version} of {strict.team} or a newer. They {rest}, so what rules, orders "
+        "and headless desks say counts as unsigned."
     )
 
 
@@ -432,6 +434,13 @@ def _count(text: str) -> int:
     if count < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is no number of people: give 1 to 999")
     return count
+
+
+def _people(text: str) -> tuple[str, ...]:
+    people = tuple(name.strip() for name in text.split(","))
+    if not all(people) or not text.isprintable():
+        raise argparse.ArgumentTypeError(f"{text!r} names nobody: give names, or groups as @leads")
+    return people
 
 
 def _seconds(text: str) -> int:

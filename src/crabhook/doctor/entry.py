@@ -208,9 +208,9 @@ def _strict(entries: Sequence[HookEntry]) -> StrictHooks | None:
     team, authority = _first(entries, "--team"), _first(entries, "--authority")
     if team is None or authority is None:
         return None
-    version, need = (entries[0].options.team_version, entries[0].options.need)
+    options = entries[0].options
     wish = _first(entries, "--when-unsigned") or "pass"
-    return StrictHooks(team, authority, version, need, wish)
+    return StrictHooks(team, authority, options.team_version, options.need, wish, options.of)
 
 
 def differences(

@@ -189,7 +189,12 @@ def install_command(
 
 def _of_strict(strict: StrictHooks) -> Mapping[str, str]:
     need = str(strict.need) if strict.need > 1 else ""
-    authority = {"--team": strict.team, "--authority": strict.authority, "--need": need}
+    authority = {
+        "--team": strict.team,
+        "--authority": strict.authority,
+        "--need": need,
+        "--of": ",".join(strict.of),
+    }
     return {**authority, "--when-unsigned": strict.when_unsigned}
 
 

@@ -68,6 +68,7 @@ class Options:
         self.authority = b""  # the team's id, and the public key of its authority
         self.team_version = 0  # the least that the file may have
         self.need = 1  # people who have to sign, at least
+        self.of: tuple[str, ...] = ()  # of whom they are: names, and groups as @leads
         self.when_unsigned = ""  # as above; empty for what counts when the answer is lost
         self.problem = ""  # the first fault of the options, if there is one
 
@@ -158,6 +159,13 @@ def _count(text: str) -> int:
     return int(text)
 
 
+def _people(text: str) -> tuple[str, ...]:
+    people = tuple(text.split(","))
+    if not all(people) or not text.isprintable():
+        raise ValueError("needs names, or groups as in @leads, with commas between them")
+    return people
+
+
 def _version(text: str) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) < 16):
         raise ValueError("needs a number")
@@ -191,6 +199,7 @@ _OPTIONS = {
     "--authority": (b"", _authority),
     "--team-version": (b"", _version),
     "--need": (b"", _count),
+    "--of": (b"", _people),
     "--when-unsigned": (b"", _wish),
 }
 

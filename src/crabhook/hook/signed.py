@@ -400,8 +400,11 @@ class SigningTeam:
         self._signers: dict[tuple[str, str, str], DeskSigner | SshSigner | PasskeySigner] = {}
         self._payload, self._token = b"", ""
 
-    def deciders(self) -> "Iterator[tuple[str, bool]]":
-        """Yield who may decide and has a key that still counts: the name, and whether one signs."""
+    def deciders(self, of: tuple[str, ...]) -> "Iterator[tuple[str, bool]]":
+        """Yield who may decide and has a key that still counts: the name, and whether one signs.
+
+        `of`: the names, and the groups as `@leads`, to which they belong; empty for all.
+        """
         for member in self._members.values():
             keys = [
                 (kind, signer.name(record))
@@ -409,9 +412,10 @@ class SigningTeam:
                 for record in member.get(signer.records, ())
                 if not record.get("revoked")
             ]
-            if member["role"] in _DECIDE and keys:
+            person = self._true_signer(str(member["id"]), "")
+            if member["role"] in _DECIDE and keys and person.is_in(of):
                 troubles = (self.key_trouble(kind, member["id"], key) for kind, key in keys)
-                yield str(member["name"]), "" in troubles
+                yield person.name, "" in troubles
 
     def key_trouble(self, kind: int, operator: str, key: str) -> str:
         """Say why a key, by its id, cannot sign for a person; empty if it can."""

@@ -39,6 +39,7 @@ class StrictCheck:
             raise Unanswered("unsigned", problem) from error
         digest = sha256(self._content).digest()
         self.wish = write_message(options.authority[:32], digest, options.need)
+        self.wish += b"".join(write_message(b"", b"", b"", name) for name in options.of)
         self._team: SigningTeam | None = None
         self._call = b""
         self._steps = self._ahead()
@@ -96,7 +97,7 @@ class StrictCheck:
         signed = self._call, of_reply(reply.stdout, reply.stderr, reply.exit_code)
         now = time()
         count = team.count(votes, signed, now=now, within=options.wait + _CLOCKS)
-        least, waited = SignedTerms(options.need), round((now - self._began) * 1000)
+        least, waited = SignedTerms(options.need, options.of), round((now - self._began) * 1000)
         if not (problem := count.problem(least, waited)):
             return reply
         if count.people:

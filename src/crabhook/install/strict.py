@@ -11,6 +11,7 @@ from crabhook.hook.fallback import can
 from crabhook.hook.signed import SigningTeam, UnsignedError
 from crabhook.hook.strict import team_content
 from crabhook.install.program import replaceable
+from crabhook.model.ballot import Terms
 from crabhook.model.errors import InstallError
 from crabhook.platforms.installation import StrictHooks
 from crabhook.team.membership import der_of, fingerprint_of
@@ -46,29 +47,34 @@ def authority_in(certificate: bytes) -> str:
 
 
 def strict_hooks(
-    platform: str, team: Path, authority: str | None, need: int, when_unsigned: str
+    platform: str, team: Path, authority: str | None, terms: Terms, when_unsigned: str
 ) -> StrictHooks:
     """Return what hooks of an agent are to check by; raises InstallError.
 
-    `authority` is a file with its certificate, or what a hook's command has; by default the file
-    beside the team file.
+    `terms`: how many people have to sign an allow, and of whom. `authority` is a file with its
+    certificate, or what a hook's command has; by default the file beside the team file.
     """
     if not can(platform, when_unsigned):
         raise InstallError(f"{platform} cannot be told to {when_unsigned}: say pass or deny")
     pinned = authority if authority and is_pinned(authority) else _from(authority, team)
-    there = team_at(str(team), pinned)
-    if len(there.people) < need:
+    there = team_at(str(team), pinned, of=terms.of)
+    strict = StrictHooks(str(team), pinned, there.version, terms.need, when_unsigned, terms.of)
+    if len(there.people) < terms.need:
         raise InstallError(
-            f"{need} people have to sign, and the team file {team} has {len(there.people)} who can"
+            f"{strict.people} have to sign, and the team file {team} has {len(there.people)} "
+            "who can"
         )
-    return StrictHooks(str(team), pinned, there.version, need, when_unsigned)
+    return strict
 
 
-def team_at(path: str, authority: str, least: int = 0) -> TeamAtHooks:
-    """Return the team file at a path as a hook takes it; raises InstallError."""
+def team_at(path: str, authority: str, least: int = 0, of: tuple[str, ...] = ()) -> TeamAtHooks:
+    """Return the team file at a path as a hook takes it, with its people of these names or groups.
+
+    Raises InstallError.
+    """
     team = signing_team(path, authority, least)
     signing = {True: list[str](), False: list[str]()}
-    for name, signs in team.deciders():
+    for name, signs in team.deciders(of):
         signing[signs].append(name)
     return TeamAtHooks(team.version, tuple(signing[True]), tuple(signing[False]))
 

@@ -10,7 +10,7 @@ from ipaddress import IPv4Address, IPv6Address, ip_address
 from crabhook.datatypes import frozen
 from crabhook.model import wording
 from crabhook.model.actor import OWNER, EndReason
-from crabhook.model.ballot import Ballot
+from crabhook.model.ballot import Ballot, Terms
 from crabhook.model.decision import PASS_ALONE, Choices, Decided, Decision
 from crabhook.model.event import Event
 from crabhook.model.signing import SignedOnly
@@ -130,9 +130,13 @@ class Leg:
 
 @frozen
 class Request(Leg):
-    """A hook's request as its client sends it; `id` and `secret` are the client's ticket."""
+    """A hook's request as its client sends it; `id` and `secret` are the client's ticket.
+
+    `terms`: whose signatures the hook itself wants, beside those whom rules name.
+    """
 
     secret: str = field(kw_only=True, repr=False)
+    terms: tuple[Terms, ...] = field(kw_only=True, default=())
 
     def leg(self, note: str) -> Leg:
         """Return its leg on a card, with a note for the model."""

@@ -10,12 +10,11 @@ class SignedOnly:
     """What a statement names of a request whose hook prints signed replies alone.
 
     `payload` is the hook's standard input byte for byte. `ticket`: the digest by which a statement
-    names the ticket, without its secret. `need`: how many people its hook wants to sign an allow.
+    names the ticket, without its secret.
     """
 
     payload: bytes = field(repr=False)
     ticket: bytes
-    need: int = 1
 
 
 @frozen

@@ -63,8 +63,9 @@ class StrictHooks:
     """By which team file hooks check what people have signed.
 
     `authority` is the team's id and the public key of its authority, in hexadecimal. `version`:
-    the least that the file may have. `need`: how many people have to sign an allow, at least.
-    `when_unsigned`: what a hook does with the rest, "pass", "ask" or "deny".
+    the least that the file may have. `need`: how many people have to sign an allow, at least. `of`:
+    their names, or groups as `@leads`; empty for everybody who decides. `when_unsigned`: what a
+    hook does with the rest, "pass", "ask" or "deny".
     """
 
     team: str
@@ -72,12 +73,20 @@ class StrictHooks:
     version: int
     need: int = 1
     when_unsigned: str = "pass"
+    of: tuple[str, ...] = ()
+
+    @property
+    def people(self) -> str:
+        """Who has to sign an allow, in words: "2 people of @leads"."""
+        whom = f" of {', '.join(self.of)}" if self.of else ""
+        return f"{self.need} {'person' if self.need == 1 else 'people'}{whom}"
 
     def client(self, *, decides: bool) -> list[str]:
         """Return the client's options; only events that decide a call can ask or deny."""
         words = ["--team", self.team, "--authority", self.authority]
         words += ["--team-version", str(self.version)]
         words += ["--need", str(self.need)] if self.need > 1 else []
+        words += ["--of", ",".join(self.of)] if self.of else []
         wish = self.when_unsigned if decides else "pass"
         return words + (["--when-unsigned", wish] if wish != "pass" else [])
 

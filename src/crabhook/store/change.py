@@ -20,8 +20,8 @@ class Waiting:
 
     `payload` is the hook's standard input verbatim, with secrets: exactly this is decided. Times
     are wall seconds. `gives_up_at` is the hook's, 0 if unknown. `note` goes to the model with any
-    answer. `machine` showed its own token. `strict`: how many
-    people its hook wants to sign a reply, 0 for a hook that prints any.
+    answer. `machine` showed its own token. `strict` is 1 where its hook prints signed replies
+    alone.
     """
 
     request_id: str

@@ -1609,25 +1609,21 @@ class SignedOnly(_message.Message):
 
     PAYLOAD_FIELD_NUMBER: _builtins.int
     TICKET_FIELD_NUMBER: _builtins.int
-    NEED_FIELD_NUMBER: _builtins.int
     payload: _builtins.bytes
     """The hook's standard input, byte for byte; left out with a long input, which
     GetCard sends.
     """
     ticket: _builtins.bytes
     """SHA-256 of "crabhook-ticket", a zero byte and the ticket's secret."""
-    need: _builtins.int
-    """How many people the hook wants to sign what is no denial."""
     def __init__(
         self,
         *,
         payload: _builtins.bytes = ...,
         ticket: _builtins.bytes = ...,
-        need: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["need", b"need", "payload", b"payload", "ticket", b"ticket"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["payload", b"payload", "ticket", b"ticket"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -220,22 +220,28 @@ class StrictHook(_message.Message):
     TEAM_ID_FIELD_NUMBER: _builtins.int
     TEAM_SHA256_FIELD_NUMBER: _builtins.int
     NEED_FIELD_NUMBER: _builtins.int
+    OF_FIELD_NUMBER: _builtins.int
     team_id: _builtins.bytes
     """The team's id, 32 bytes: the SHA-256 of the certificate of its authority."""
     team_sha256: _builtins.bytes
     """The SHA-256 of the team file that the hook has."""
     need: _builtins.int
     """How many different people have to sign what is no denial, at least."""
+    @_builtins.property
+    def of(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Of whom: names, and groups with an "@"; none of them means everybody who may decide."""
+
     def __init__(
         self,
         *,
         team_id: _builtins.bytes = ...,
         team_sha256: _builtins.bytes = ...,
         need: _builtins.int = ...,
+        of: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["need", b"need", "team_id", b"team_id", "team_sha256", b"team_sha256"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["need", b"need", "of", b"of", "team_id", b"team_id", "team_sha256", b"team_sha256"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

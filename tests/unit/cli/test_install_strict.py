@@ -30,8 +30,9 @@ def test_hooks_of_every_agent_that_starts_commands_can_be_strict(
     agent: str, team: Founded, capsys: pytest.CaptureFixture[str]
 ) -> None:
     strict = ["--strict", "--team", str(team.folder.team), "--need", "2"]
+    strict += ["--of", "bob, ann"]
     assert main(["install", agent, *strict]) == 0
-    assert "2 people" in capsys.readouterr().out
+    assert "2 people of bob, ann" in capsys.readouterr().out
     assert main(["install", agent, *strict, "--dry-run"]) == 0
     assert capsys.readouterr().out == ""
     assert main(["uninstall", agent]) == 0
@@ -54,16 +55,19 @@ def test_what_cannot_be_strict_is_refused(capsys: pytest.CaptureFixture[str]) ->
         (["claude", "--strict"], "--strict needs --team"),
         (["claude", "--team", "team/team"], "go with --strict"),
         (["claude", "--need", "2"], "go with --strict"),
+        (["claude", "--of", "ann"], "go with --strict"),
         (["claude", "--strict", "--team", "none"], "there is no team file"),
         (["claude", "--strict", "--team", "team/team", "--transport", "http"], "no signatures"),
         (["opencode", "--strict", "--team", "team/team"], "no signatures"),
         (["codex", "--strict", "--team", "team/team", "--when-unsigned", "ask"], "cannot be told"),
         (["claude", "--strict", "--team", "team/team", "--need", "3"], "has 2 who can"),
+        (["claude", "--strict", "--team", "team/team", "--of", "@leads"], "of @leads"),
     ):
         assert main(["install", *arguments]) == 1, arguments
         assert why in capsys.readouterr().err
-    with pytest.raises(SystemExit):
-        main(["install", "claude", "--strict", "--team", "team/team", "--need", "0"])
+    for wrong in (["--need", "0"], ["--of", "ann,"]):
+        with pytest.raises(SystemExit):
+            main(["install", "claude", "--strict", "--team", "team/team", *wrong])
 
 
 def test_a_team_is_exported_for_the_machines_of_agents(

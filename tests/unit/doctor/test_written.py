@@ -23,7 +23,7 @@ def made(**how: object) -> Installation:
     return Installation(program.interpreter(), program.stub(), **how)  # type: ignore[arg-type]
 
 
-STRICT = StrictHooks("/etc/crab hook/team", "ab" * 65, 7, 2, "deny")
+STRICT = StrictHooks("/etc/crab hook/team", "ab" * 65, 7, 2, "deny", ("@leads", "ann"))
 
 HOWS = {
     "gate": made(stance=Stance.GATE, server="unix:/a/socket"),

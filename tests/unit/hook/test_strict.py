@@ -160,6 +160,35 @@ def test_the_owner_of_a_machine_goes_by_the_hooks_own_token(tmp_path: Path) -> N
         assert (reply.stdout == ALLOW) == right, (changes, options, person.name)
 
 
+def test_the_people_of_the_installation_count_where_a_server_names_none(tmp_path: Path) -> None:
+    groups = TeamGroup("leads", ("o-bob",)), TeamGroup("all", ("o-ann",))
+    file = TEAM.file(groups=groups)
+    for options, people, right in (
+        (("--of=@leads",), (BOB,), True),
+        (("--of=@Leads,ann",), (ANN,), True),
+        (("--of=@leads",), (ANN,), False),
+        (("--of=@leads,ann", "--need=2"), (ANN, BOB), True),
+        (("--of=@leads", "--need=2"), (ANN, BOB), False),
+        (("--of=@nobody",), (ANN, BOB), False),
+    ):
+        reply = printed(
+            tmp_path, lambda it, people=people: allowed(it, *people), *options, file=file
+        )
+        assert (reply.stdout == ALLOW) == right, (options, people)
+
+
+def test_a_hook_tells_its_server_whose_signatures_it_wants(tmp_path: Path) -> None:
+    wishes = []
+
+    def answer(request: pb.PermissionRequest) -> pb.PermissionResponse:
+        wishes.append((request.strict.need, tuple(request.strict.of)))
+        return allowed(request, ANN)
+
+    printed(tmp_path, answer, "--need=2", "--of=@leads,ann")
+    printed(tmp_path, answer)
+    assert wishes == [(2, ("@leads", "ann")), (1, ())]
+
+
 def test_a_denial_needs_a_single_person_and_says_what_that_person_wrote(tmp_path: Path) -> None:
     def answer(request: pb.PermissionRequest) -> pb.PermissionResponse:
         return allowed(request, ANN, stdout=DENY, terms=TWO)
@@ -299,6 +328,8 @@ def test_a_wrong_option_makes_no_hook_that_is_not_strict(tmp_path: Path) -> None
         ("--team=", authority),
         (team, authority, "--need=0"),
         (team, authority, "--need=two"),
+        (team, authority, "--of="),
+        (team, authority, "--of=@leads,"),
         (team, authority, "--when-unsigned=allow"),
         (team, authority, "--team-version=-1"),
     ):

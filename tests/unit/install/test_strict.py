@@ -8,6 +8,7 @@ from crabhook.hook import read_options
 from crabhook.hook.signed import SigningTeam
 from crabhook.install.strict import authority_in, strict_hooks, team_at, team_trouble
 from crabhook.model.actor import Role
+from crabhook.model.ballot import Terms
 from crabhook.model.errors import InstallError
 from tests.support.team import Founded, founded
 
@@ -25,15 +26,18 @@ def team(tmp_path: Path) -> Founded:
 
 def test_a_teams_own_folder_is_what_hooks_can_be_installed_with(team: Founded) -> None:
     path = team.folder.team
-    strict = strict_hooks("claude", path, None, 2, "deny")
+    strict = strict_hooks("claude", path, None, Terms(2), "deny")
     assert (strict.team, strict.version, strict.need) == (str(path), 4, 2)
     assert team_at(strict.team, strict.authority, 4).people == ("ann", "bob")
     options = read_options(strict.client(decides=True), {})
     assert not options.problem
     assert (options.need, options.when_unsigned, options.team_version) == (2, "deny", 4)
     assert SigningTeam(path.read_bytes(), options.authority, 4).version == 4
-    assert strict_hooks("claude", path, strict.authority, 2, "deny") == strict
+    assert strict_hooks("claude", path, strict.authority, Terms(2), "deny") == strict
     assert read_options(strict.client(decides=False), {}).when_unsigned == ""
+    of_bob = strict_hooks("claude", path, None, Terms(1, ("bob",)), "deny")
+    assert read_options(of_bob.client(decides=True), {}).of == ("bob",)
+    assert team_at(of_bob.team, of_bob.authority, 4, of_bob.of).people == ("bob",)
 
 
 def test_what_no_hook_could_use_is_refused_before_anything_is_written(
@@ -41,16 +45,17 @@ def test_what_no_hook_could_use_is_refused_before_anything_is_written(
 ) -> None:
     path, other = team.folder.team, founded(tmp_path / "other", NOW).folder
     for arguments, why in (
-        ((tmp_path / "none", str(team.folder.authority), 1, "pass"), "cannot be read"),
-        ((path, str(other.authority), 1, "pass"), "has not signed it"),
-        ((path, str(path), 1, "pass"), "no certificate"),
-        ((path, str(tmp_path / "none"), 1, "pass"), "cannot be read"),
-        ((path, None, 3, "pass"), "has 2 who can"),
+        ((tmp_path / "none", str(team.folder.authority), Terms(), "pass"), "cannot be read"),
+        ((path, str(other.authority), Terms(), "pass"), "has not signed it"),
+        ((path, str(path), Terms(), "pass"), "no certificate"),
+        ((path, str(tmp_path / "none"), Terms(), "pass"), "cannot be read"),
+        ((path, None, Terms(3), "pass"), "has 2 who can"),
+        ((path, None, Terms(2, ("ann", "@leads")), "pass"), "of ann, @leads have to sign"),
     ):
         with pytest.raises(InstallError, match=why):
             strict_hooks("claude", *arguments)
     with pytest.raises(InstallError, match="cannot be told to ask"):
-        strict_hooks("codex", path, None, 1, "ask")
+        strict_hooks("codex", path, None, Terms(), "ask")
     with pytest.raises(InstallError, match="older file"):
         team_at(str(path), authority_in(team.folder.authority.read_bytes()), 5)
 

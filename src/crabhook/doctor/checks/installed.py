@@ -169,12 +169,13 @@ def signed(case: Case) -> Iterator[Finding]:
 
         mend = case.reinstalling(settings.ours[0])
         try:
-            team = team_at(strict.team, strict.authority, strict.version)
+            team = team_at(strict.team, strict.authority, strict.version, strict.of)
         except (InstallError, ValueError) as error:
             yield make_finding("hook.signed", "unusable", mend, error=error)
             continue
         if len(team.people) < strict.need:
-            yield make_finding("hook.signed", "few", need=strict.need, people=several(team.people))
+            people = several(team.people)
+            yield make_finding("hook.signed", "few", wanted=strict.people, people=people)
         if team.keyless:
             yield make_finding("hook.signed", "keyless", people=several(team.keyless))
         if trouble := team_trouble(strict.team):

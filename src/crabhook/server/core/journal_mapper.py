@@ -337,7 +337,7 @@ def waiting_kept(card: Card, leg: Leg, secret: str, now: float, wall: float) -> 
         gives_up_at=wall + (leg.gives_up_at - now),
         note=leg.note,
         machine=leg.origin.machine,
-        strict=leg.strict.need if leg.strict else 0,
+        strict=int(leg.strict is not None),
     )
 
 
@@ -361,7 +361,7 @@ def _strict(kept: Waiting) -> SignedOnly | None:
     """Return what is signed for a stored request of a strict hook."""
     if not kept.strict:
         return None
-    return SignedOnly(kept.payload, ticket_digest(kept.secret), kept.strict)
+    return SignedOnly(kept.payload, ticket_digest(kept.secret))
 
 
 def _kept_of(legs: Sequence[Leg], replies: _Replies, wall: float) -> list[KeptReply]:

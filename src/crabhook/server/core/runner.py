@@ -540,7 +540,7 @@ class Runner:
         pending = PendingCall(self.left, request, next(self._attempts))
         self._pending[request.id, pending.attempt] = pending
         warnings = self.rules.warnings(request.event) if is_here(request) else ()
-        several = (ruling and ruling.terms) or (request.strict and request.strict.need > 1)
+        several = (ruling and ruling.terms) or request.terms
         who = self._electorate(request.event) if several else NOBODY_VOTES
         arrived = Arrived(
             request,

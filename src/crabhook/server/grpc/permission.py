@@ -11,6 +11,7 @@ import grpc
 from crabhook.broker.messages import Refusal
 from crabhook.broker.restoring import COME_BACK_WITHIN
 from crabhook.hook.statement import ticket_digest
+from crabhook.model.ballot import Terms
 from crabhook.model.card import Origin, Request, Stance
 from crabhook.model.decision import Reply
 from crabhook.model.errors import PayloadError
@@ -72,15 +73,24 @@ def request_of(
         size=len(message.payload),
         when_lost=message.when_lost,
         strict=_strict(message) if message.HasField("strict") else None,
+        terms=_terms(message.strict),
     )
 
 
 MOST_NEEDED = 100  # people, whom a hook may want to sign
+_MOST_NAMED = 20  # of the names and groups of a hook
+_LONGEST_NAME = 64  # letters
 
 
 def _strict(message: pb.PermissionRequest) -> SignedOnly:
-    need = min(max(message.strict.need, 1), MOST_NEEDED)
-    return SignedOnly(message.payload, ticket_digest(message.secret), need)
+    return SignedOnly(message.payload, ticket_digest(message.secret))
+
+
+def _terms(strict: pb.StrictHook) -> tuple[Terms, ...]:
+    """Return whose signatures a hook itself wants; what is cut, the hook still checks."""
+    need = min(max(strict.need, 1), MOST_NEEDED)
+    of = tuple(name[:_LONGEST_NAME] for name in strict.of[:_MOST_NAMED])
+    return (Terms(need, of, rule="its hook's command"),) if need > 1 or of else ()
 
 
 _ALONE, _ALONE_ENDS = b'{"hookSpecificOutput":', b"}\n"

@@ -19,6 +19,7 @@ from crabhook.doctor.checks.desk import examine_desks
 from crabhook.doctor.finding import Finding, Status, make_finding
 from crabhook.install.strict import strict_hooks
 from crabhook.model.actor import Role
+from crabhook.model.ballot import Terms
 from crabhook.platforms.installation import StrictHooks
 from crabhook.team.certificates import plain
 from crabhook.team.desk_keys import DeskFolder, DeskKeys, desk_folders, keep
@@ -76,7 +77,7 @@ def serving(team: Founded, root: bytes | None = None) -> Iterator[str]:
 
 def checked_by(team: Founded) -> StrictHooks:
     """What strict hooks are installed with that check by this team's file."""
-    return strict_hooks("claude", team.folder.team, str(team.folder.authority), 1, "deny")
+    return strict_hooks("claude", team.folder.team, str(team.folder.authority), Terms(), "deny")
 
 
 @pytest.mark.parametrize("signs", [True, False])

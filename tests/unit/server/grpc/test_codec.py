@@ -342,14 +342,21 @@ def test_the_sizes_on_the_page_and_in_the_comments_are_those_in_force() -> None:
 
 def test_a_strict_hook_gets_the_signatures_and_a_team_file_that_it_does_not_have() -> None:
     message = envelope()
-    message.strict.need = 2
+    message.strict.team_id = b"id"
     asked = permission.request_of(message, EVENT, 0.0, 60.0)
-    assert asked.strict == SignedOnly(message.payload, ticket_digest(message.secret), 2)
+    assert asked.strict == SignedOnly(message.payload, ticket_digest(message.secret))
+    assert asked.terms == ()
+    message.strict.need = 2
+    message.strict.of.extend(("@leads", "ann"))
+    (terms,) = permission.request_of(message, EVENT, 0.0, 60.0).terms
+    assert (terms.need, terms.of) == (2, ("@leads", "ann"))
     message.strict.need = 1 << 31
-    bounded = permission.request_of(message, EVENT, 0.0, 60.0).strict
-    assert bounded is not None
+    message.strict.of.extend("x" * 1000 for _ in range(1000))
+    (bounded,) = permission.request_of(message, EVENT, 0.0, 60.0).terms
     assert bounded.need == permission.MOST_NEEDED
-    assert permission.request_of(envelope(), EVENT, 0.0, 60.0).strict is None
+    assert (len(bounded.of), max(map(len, bounded.of))) == (20, 64)
+    plain = permission.request_of(envelope(), EVENT, 0.0, 60.0)
+    assert (plain.strict, plain.terms) == (None, ())
     about = ("r", 3, "o-ann", "p-phone", 5, "allow", 1, b"t")
     made = DecisionSignature(*about, signature=b"s", authenticator_data=b"a", client_data=b"{}")
     reply = replace(Reply(), signed=(made,))
