@@ -33,7 +33,7 @@ PLATFORMS: dict[str, Any] = {
 WAITS = {
     Held.ALWAYS: "waits",
     Held.AT_THE_GATE: "waits at the gate",
-    Held.ON_REQUEST: "when asked to",
+    Held.ON_REQUEST: "on `hold`",
     Held.NEVER: "",
 }
 BESIDE = {"CONTEXT": "context", "HALT": "halt", "USER": "message"}
@@ -41,7 +41,7 @@ CLOSES = {
     EndScope.NOTHING: "",
     EndScope.RESULT: "",
     EndScope.CALL: "the call",
-    EndScope.AGENT: "what this agent asked",
+    EndScope.AGENT: "the agent",
     EndScope.SESSION: "the session",
 }
 
