@@ -16,6 +16,7 @@ from crabhook.doctor.finding import Finding, Status, as_value, exit_code, headin
 from crabhook.doctor.live_check import prove
 from crabhook.platforms import HOOKED
 from crabhook.server.unix_socket import pages_in, read_status
+from crabhook.team.folder import Folder
 from crabhook.ui.console import say, say_json
 
 DESK = "desk"
@@ -59,9 +60,12 @@ def _examined(arguments: argparse.Namespace) -> Iterator[Finding]:
         return
     if arguments.agent == WEB:
         from crabhook.app.running import socket_of  # as for a desk
-        from crabhook.doctor.checks.page import examine_pages
+        from crabhook.doctor.checks.page import examine_pages, shared_phones
 
-        yield from examine_pages(pages_in(read_status(socket_of(None).path)))
+        pages = pages_in(read_status(socket_of(None).path))
+        yield from examine_pages(pages)
+        if pages:
+            yield from shared_phones(config.record_place(), Folder(config.team_folder()))
         return
     wish = DoctorTask(
         project=arguments.project or Path.cwd(),

@@ -19,7 +19,9 @@ from crabhook.data_files import tables
 from crabhook.datatypes import frozen
 from crabhook.doctor.checks.untrusted import untrusted_case
 from crabhook.doctor.finding import Finding, crabhook_command, make_finding
+from crabhook.store.opening import Place, is_shared
 from crabhook.team.certificates import DAY
+from crabhook.team.folder import Folder
 from crabhook.team.web_enrolling import is_name, is_this_machine
 
 WITHIN = 5.0  # seconds
@@ -54,6 +56,16 @@ def examine_pages(pages: Sequence[str]) -> Iterator[Finding]:
         yield make_finding("page.served", "none", crabhook_command("up", "--web"))
     for url in pages:
         yield from judged(look_at(url), time.time())
+
+
+def shared_phones(place: Place, team: Folder) -> Iterator[Finding]:
+    """Whether the servers that share the record at `place` call the same phones."""
+    if not is_shared(place):
+        return
+    if team.sealing_key.exists():
+        yield make_finding("page.phones", "shared")
+    else:
+        yield make_finding("page.phones", "alone", crabhook_command("team", "pull"))
 
 
 def judged(facts: PageFacts, now: float) -> Iterator[Finding]:

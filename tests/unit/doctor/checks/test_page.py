@@ -14,7 +14,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crabhook.doctor.checks import page
-from crabhook.doctor.checks.page import PageFacts, examine_pages, judged, look_at
+from crabhook.doctor.checks.page import (
+    PageFacts,
+    examine_pages,
+    judged,
+    look_at,
+    shared_phones,
+)
 from crabhook.doctor.finding import Finding, Status, exit_code, lines
 from tests.support.team import founded
 from tests.unit.server.web.standing import standing
@@ -119,6 +125,17 @@ def test_a_name_that_the_page_does_not_answer_to_is_what_to_start_it_with() -> N
 def test_without_a_page_there_is_one_thing_to_do() -> None:
     (finding,) = examine_pages(())
     assert (finding.status, finding.mend.endswith(" up --web")) == (Status.FAULT, True)
+
+
+def test_servers_of_a_record_share_phones_where_each_has_the_key_of_the_team(
+    tmp_path: Path,
+) -> None:
+    folder, shared = founded(tmp_path / "team", NOW).folder, "postgresql://crabhook@db/crabhook"
+    assert [each.status for each in shared_phones(shared, folder)] == [Status.OK]
+    folder.sealing_key.unlink()
+    (finding,) = shared_phones(shared, folder)
+    assert (finding.status, finding.mend.endswith(" team pull")) == (Status.FAULT, True)
+    assert [*shared_phones(tmp_path, folder)] == []
 
 
 async def test_the_page_of_a_server_is_seen() -> None:
