@@ -178,7 +178,8 @@ class JournalMapper:
         kept_until = {leg.id: leg.wait_until for leg in before}
         for gone in before:
             if gone.id not in legs:
-                why = _TIME_UP if gone.wait_until <= now else _GONE
+                over = gone.wait_until <= now or left_open  # each hook of the call is told at once
+                why = _TIME_UP if over else _GONE
                 why = _AGAIN if earlier and earlier.went_on else why
                 entry = entries.ended(RecordKind.LEFT, gone, wall, card=card.number, why=why)
                 yield left([gone.id], entry, answers=_kept_of([gone], replies, wall))

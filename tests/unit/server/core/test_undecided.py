@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import time
 from contextlib import closing
+from dataclasses import replace
 from itertools import chain, combinations
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ from crabhook.model.order import Order, Standing
 from crabhook.server.core.persisted_orders import Steering, kept, taken_up
 from crabhook.store.opening import open_history
 from crabhook.store.verify import verify
-from tests.support.playbook import ALLOW, DENY, asking
+from tests.support.playbook import ALLOW, DENY, asking, prompt
 from tests.support.seat import seat
 from tests.unit.broker.test_undecided import gate
 from tests.unit.server.core.test_restart import begun, killed
@@ -174,6 +175,24 @@ async def test_the_record_tells_it_with_clear_words(tmp_path: Path) -> None:
     assert "went_on" in ruled
     (ended,) = (data for kind, _, data in entries if kind == "withdrawn")
     assert ended["why"] == "its agent had gone on, and ended before anybody ruled"
+
+
+async def test_each_hook_of_an_open_call_is_recorded_as_one_whose_time_was_up(
+    tmp_path: Path,
+) -> None:
+    lives = Lives(tmp_path)
+    await lives.begin()
+    first = lives.ask("a")
+    later = lives.runner.now() + 2 * WAIT
+    second = replace(prompt("b", "touch made", wait=later), when_lost="deny")
+    other = lives.runner.enter(second, None)
+    lives.pass_time()
+    assert b"Not decided" in (await first.wait()).stdout
+    assert b"Not decided" in (await other.wait()).stdout
+    killed(lives.runner)
+    with open_history(tmp_path) as history:
+        (left,) = [entry.data()["why"] for entry in history.find() if entry.kind == "left"]
+    assert left == "its time was up"
 
 
 def test_a_ruling_keeps_which_question_it_answers() -> None:
