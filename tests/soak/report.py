@@ -6,14 +6,17 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from crabhook.store.record import RecordKind
+from tests.soak.jobs import CALL_ID, job_of, number_of
 from tests.soak.leaks import grown
 from tests.soak.said import fallback
+from tests.soak.undecided import is_ruling
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tests.soak.judge import Ending
     from tests.soak.run import Soak
+    from tests.support.ledger import Ledger
 
 
 def summary(soak: Soak, seconds: float) -> str:
@@ -37,6 +40,8 @@ def _rows(soak: Soak, seconds: float) -> Iterator[tuple[str, str]]:
             "final states on record",
             _counted([*decided, *(str(one.kind) for one in records if one.kind in ends)]),
         )
+        left_open = len(soak.ledger.of(RecordKind.UNDECIDED))
+        yield "left open", f"{left_open}; ruled on: {_counted(_rulings(soak.ledger))}"
         yield "taken up after a restart", str(len(soak.ledger.of(RecordKind.TAKEN_UP)))
         yield "record", f"{len(records)} entries; log verify: {soak.audit.splitlines()[-1:]}"
     yield "servers' ends", _counted(soak.ended)
@@ -52,6 +57,15 @@ def _rows(soak: Soak, seconds: float) -> Iterator[tuple[str, str]]:
     if len(soak.measured) > 1:
         octets, objects = grown(soak.measured)
         yield "left by a job", f"{octets:.0f} bytes, {objects:.1f} objects"
+
+
+def _rulings(ledger: Ledger) -> Iterator[str]:
+    """Yield the rulings on calls that were left open, and what they decided of the same calls."""
+    for one in ledger.of(RecordKind.DECIDED):
+        if is_ruling(one):
+            yield one.verdict
+        elif one.tool_use_id.startswith(CALL_ID) and job_of(one) != number_of(one.cwd):
+            yield f"made again and {'asked' if one.card else 'at once'}: {one.verdict}"
 
 
 def _counted(things: object) -> str:
