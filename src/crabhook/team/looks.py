@@ -163,7 +163,7 @@ def _look_at(member: Member, looks: Looks) -> LastLook | None:
 
 
 def _out(member: Member, look: LastLook) -> Member:
-    why = f"{member.name} is out: {look.ended}.  {_anew(member)}"
+    why = f"{member.name} is out: {look.ended}.  {_anew(member)}. {_at_hooks(member)}"
     gone = with_revoked(member, look.ended_at, lambda owned: not owned.revoked)
     return replace(gone, doubt=Doubt(why, out=True))
 
@@ -213,6 +213,13 @@ def _is_in(person: str, group: str, team: Team, looks: Looks) -> bool:
 
 def _anew(member: Member) -> str:
     return f"An admin can let them in: `crabhook team invite {member.name} --oidc`"
+
+
+def _at_hooks(member: Member) -> str:
+    # A look cannot be signed, so a hook that trusts no server has to be told by the signed file.
+    return (
+        f"For strict hooks, end their keys in the signed file: `crabhook team revoke {member.name}`"
+    )
 
 
 def moment(seconds: float) -> str:
