@@ -109,8 +109,8 @@ sys.argv = ["crabhook", *sys.argv[3:]]
 from crabhook.cli import main
 sys.exit(main())
 """
-FILES = 13
-"""What a founding writes: seven files of the team's, five keys, and the team's folder in its place."""
+FILES = 14
+"""What a founding writes: eight files of the team's, five keys, and the team's folder in its place."""
 
 
 @pytest.mark.parametrize(
