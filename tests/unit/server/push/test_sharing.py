@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import shutil
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
 
+from crabhook.model.actor import Role
 from crabhook.server.core.documents import Documents
 from crabhook.server.push.endpoints import Services
 from crabhook.server.push.push import Push
@@ -16,8 +19,9 @@ from crabhook.server.push.subscriptions import SUBSCRIPTIONS, Subscriptions, kep
 from crabhook.store.opening import open_writer
 from crabhook.store.record import PHONES
 from crabhook.store.recorder import Recorder
-from crabhook.team.membership import TeamRefusal
+from crabhook.team.membership import Member, Passkey, Team, TeamRefusal
 from crabhook.team.server_seal import ServerSeal
+from tests.support.push_house import until
 from tests.support.push_service import Browser
 from tests.support.runners import bare_runner
 
@@ -171,6 +175,27 @@ def test_a_server_that_is_handed_over_puts_nothing_on_record(
     server.runner.hand_over()
     server.subscribe("x")
     assert server.version == before
+
+
+async def test_a_phone_whose_passkey_was_revoked_leaves_the_record(
+    tmp_path: Path, recorder: Recorder
+) -> None:
+    passkey = Passkey("p-1", "", "", "desk.example", "phone", 0, 2**40)
+    team = Team("t", "ours", 1, (Member("o-ann", "ann", Role.DECIDER, passkeys=(passkey,)),))
+    first = LeadingServer(tmp_path / "a", recorder)
+    first.subscribe("x")
+    push = Push(tmp_path / "b", Services(), lambda: team, 5.0, RECORD)
+    push.follow(first.runner)
+    assert [phone.url for phone in push.phones("o-ann")] == [f"{MOZILLA}x"]
+    keeping, before = asyncio.ensure_future(push.keep()), first.version
+    team = Team("t", "ours", 2, (Member("o-ann", "ann", Role.DECIDER),))
+    push._news.set()
+    await until(lambda: first.version != before)
+    assert push.phones("o-ann") == ()
+    assert LeadingServer(tmp_path / "c", recorder).names == []
+    keeping.cancel()
+    with suppress(asyncio.CancelledError):
+        await keeping
 
 
 async def test_phones_that_came_while_a_server_was_alone_join_the_others_again(
