@@ -7,6 +7,7 @@ CONTRIBUTING.md says it for people.
 
 from __future__ import annotations
 
+import gc
 import signal
 import sys
 from collections import Counter
@@ -62,6 +63,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             marks.add("thorough")
         if "thorough" in marks:
             config.stash[_left]["e2e" if "e2e" in marks else "long"] += 1
+
+
+def pytest_collection_finish() -> None:
+    """Have the garbage collector pass by what the tests are made of.
+
+    It is half a million objects, none of which goes: a full pass over them is 0.3 seconds.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(wrapper=True)

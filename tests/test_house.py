@@ -94,14 +94,15 @@ def named_of_a_cluster(name: str, text: str) -> list[str]:
 
 
 @cache
-def nodes_of(text: str) -> Sequence[ast.AST]:
-    """All that a text is made of, read once for both laws about names."""
-    return [*ast.walk(ast.parse(text))]
+def names_of(text: str) -> tuple[frozenset[str], tuple[str, ...]]:
+    """The names that a text binds, and its classes: a text is parsed once for both laws."""
+    nodes = [*ast.walk(ast.parse(text))]
+    classes = tuple(node.name for node in nodes if isinstance(node, ast.ClassDef))
+    return frozenset(names_bound(nodes)), classes
 
 
-def names_bound(text: str) -> Iterator[str]:
-    """The variables and parameters that a text binds, in order; a class's fields are none."""
-    nodes = nodes_of(text)
+def names_bound(nodes: Sequence[ast.AST]) -> Iterator[str]:
+    """The variables and parameters that a text binds; a class's fields are none."""
     fields = {
         id(statement.target)
         for node in nodes
@@ -148,18 +149,17 @@ def test_the_application_and_the_shared_storage_alone_know_which_server_leads() 
 def test_a_variable_says_what_it_holds() -> None:
     package = SOURCE / "crabhook"
     files = [file for file in package.rglob("*.py") if not file.is_relative_to(package / "v1")]
-    bound = {str(file): EMPTY_NAMES & {*names_bound(file.read_text("utf-8"))} for file in files}
+    bound = {str(file): EMPTY_NAMES & names_of(file.read_text("utf-8"))[0] for file in files}
     assert bound == {str(file): set() for file in files}
 
 
 def test_a_class_name_stands_for_one_class() -> None:
     package = SOURCE / "crabhook"
     classes = Counter(
-        node.name
+        name
         for file in package.rglob("*.py")
         if file.relative_to(package).parts[0] not in OTHER_VOCABULARIES
-        for node in nodes_of(file.read_text("utf-8"))
-        if isinstance(node, ast.ClassDef)
+        for name in names_of(file.read_text("utf-8"))[1]
     )
     assert {name for name, times in classes.items() if times > 1} == {*SHARED_CLASS_NAMES}
 
@@ -181,4 +181,4 @@ def f(argument, *rest, **others):
     bound = (
         "argument rest others loop inner tail entered error members items whole part walrus late"
     )
-    assert sorted(names_bound(text)) == sorted(bound.split())
+    assert sorted(names_bound([*ast.walk(ast.parse(text))])) == sorted(bound.split())

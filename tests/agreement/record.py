@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +40,7 @@ class Pair:
         return order.index(self.ours) < order.index(self.claude)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Record:
     """Every pair, and the version of Claude Code that was asked."""
 
@@ -48,10 +49,13 @@ class Record:
 
     def of(self, group: Group, call: Call) -> Pair:
         """Return the pair of a group's call; KeyError where it was never asked."""
-        for pair in self.pairs:
-            if (pair.group, pair.call) == (group.title, call.text):
-                return pair
+        if pair := self._by_name.get((group.title, call.text)):
+            return pair
         raise KeyError(f"{group.title}: {call.text}: run `make agreement`")
+
+    @cached_property
+    def _by_name(self) -> Mapping[tuple[str, str], Pair]:
+        return {(pair.group, pair.call): pair for pair in self.pairs}
 
 
 def read_record() -> Record:

@@ -21,6 +21,7 @@ SPOKEN = frozenset(
     | {"config.py", "remote", "rulebook", "server", "store", "supervisor", "team", "ui"}
 )
 """Packages whose string constants reach a person; of all others only the docstrings are read."""
+_MARKDOWN = MarkdownIt("gfm-like", {"linkify": False})
 _FOR_PROGRAMS = re.compile(RULES["for_programs"])
 
 CODE = "CODE"  # stands for a piece of code, which counts as a word
@@ -58,7 +59,7 @@ def passages() -> Iterator[Passage]:
 def of_page(page: Path) -> Iterator[Passage]:
     """Return each paragraph, item, heading and cell, with code as a word."""
     line = 1
-    for token in MarkdownIt("gfm-like", {"linkify": False}).parse(page.read_text("utf-8")):
+    for token in _MARKDOWN.parse(page.read_text("utf-8")):
         line = token.map[0] + 1 if token.map else line
         if token.type == "inline":
             words = (_word(child) for child in token.children or ())

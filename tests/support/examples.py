@@ -24,9 +24,9 @@ def examples(number: int, **more: Any) -> settings:
     return settings(max_examples=number if _at_night() else max(_FEWEST, number // _SHARE), **more)
 
 
-def share(rows: Sequence[Row], turn: int) -> Sequence[Row]:
+def share(rows: Sequence[Row], turn: int, of: int = _SHARE) -> Sequence[Row]:
     """Return all rows at night and a share by day, another each turn: for a table times a table."""
-    return rows if _at_night() else rows[turn % _SHARE :: _SHARE]
+    return rows if _at_night() else rows[turn % of :: of]
 
 
 def _at_night() -> bool:

@@ -113,7 +113,7 @@ class Sitting:
         """Return the number of the card a waiting request is a leg of."""
         return next(
             card.number
-            for card in self.desk.waiting()
+            for card in reversed(self.desk.waiting())
             if any(leg.id == name for leg in card.requests)
         )
 

@@ -27,5 +27,6 @@ def test_an_everyday_line_is_allowed_by_a_bare_rule() -> None:
 
 def test_most_everyday_lines_are_allowed_beside_a_denial_of_programs() -> None:
     law = policy(rule("allow", "Bash"), rule("deny", "Bash(git push *--force*)"))
-    beside = sum(verdict(law, bash(line)) == "allow" for line in LINES)
-    assert beside >= 0.92 * len(LINES)
+    some = share(LINES, 1)
+    beside = sum(verdict(law, bash(line)) == "allow" for line in some)
+    assert beside >= 0.92 * len(some)

@@ -99,7 +99,7 @@ def test_no_spelling_of_a_shell_line_writes_what_is_protected_unasked(
         for at, path in enumerate(FILES[entry])
         for line in lines(path, whole=at in (0, len(FILES[entry]) - 1))
     ]
-    events = map(bash, share(spelled, turn))
+    events = map(bash, share(spelled, turn, of=12))
     assert [one.tool.input["command"] for one in unasked(events)] == []  # type: ignore[attr-defined]
 
 

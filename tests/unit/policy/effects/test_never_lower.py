@@ -53,7 +53,7 @@ def level(line: str) -> Level:
 @every_row("turn, wrapper", list(enumerate(WRAPPERS)))
 def test_a_wrapper_never_lowers_the_level(turn: int, wrapper: str) -> None:
     quoting = "'" in wrapper  # in which nothing is expanded before the inner shell
-    for line in (*share(PLAIN, turn), *(() if quoting else DOUBTFUL)):
+    for line in (*share(PLAIN, turn, of=12), *(() if quoting else DOUBTFUL)):
         if not ('"' in line and '"' in wrapper):
             assert level(wrapper.format(line)) >= level(line), (wrapper, line)
 

@@ -120,7 +120,7 @@ def sittings() -> Iterator[ParameterSet]:
 def test_each_kind_of_card_is_read_to_its_end_and_passed(
     variant: str, columns: int, rows: int
 ) -> None:
-    shown, samples = 0, share(SAMPLES, 0)
+    shown, samples = 0, share(SAMPLES, 0, of=8)
     for sample in samples:
         sitting = holding(columns, rows, take_back_ms=0)
         if not asked(sitting, sample, VARIANTS[variant], "one"):

@@ -98,7 +98,7 @@ def filled(columns: int, rows: int, text: str = "text", **options: Any) -> Sitti
 
 
 @pytest.mark.slow
-@every_row("columns, rows", SIZES)
+@every_row("columns, rows", share(SIZES, 1, of=2))
 @every_row("ascii_only", share([False, True], 0))
 def test_every_mode_fits_every_size(columns: int, rows: int, ascii_only: bool) -> None:
     sitting = filled(columns, rows, "日本語 text ש " * 20, ascii=ascii_only)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -217,13 +218,12 @@ def file_of(body: str, columns: int, rows: int) -> Path:
     return SAMPLES / f"{body}-{columns}x{rows}.txt"
 
 
-@every_row("columns, rows", SIZES)
-@every_row("body", BODIES | SCREENS)
+@every_row("body, size", share([*product(BODIES | SCREENS, SIZES)], 0, of=2))
 def test_each_body_is_drawn_as_it_was_when_somebody_last_looked(
-    body: str, columns: int, rows: int
+    body: str, size: tuple[int, int]
 ) -> None:
-    expected = file_of(body, columns, rows).read_text(encoding="utf-8")
-    assert drawn(sitting_at(body, columns, rows), whole=body in SCREENS) == expected, (
+    expected = file_of(body, *size).read_text(encoding="utf-8")
+    assert drawn(sitting_at(body, *size), whole=body in SCREENS) == expected, (
         "python -m tests.unit.ui.full.panes.test_bodies draws them anew: look at them"
     )
 
