@@ -23,10 +23,6 @@ pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
 OWN_PROMPT = "Do you want to proceed?"
 """The question of Claude Code's own permission prompt for a Bash call."""
 
-EVERYDAY_AT_A_GATE = [
-    pytest.param(True, id="gate", marks=pytest.mark.everyday),
-    pytest.param(False, id="companion"),
-]
 QUESTIONS = {
     "questions": [
         {
@@ -63,7 +59,7 @@ def install(agent: Claude, address: str, *, gate: bool, options: tuple[str, ...]
     )
 
 
-@pytest.mark.parametrize("gate", EVERYDAY_AT_A_GATE)
+@pytest.mark.parametrize("gate", [True, False], ids=["gate", "companion"])
 def test_an_allowed_command_runs(claude: MakeClaude, desk: PlainDesk, gate: bool) -> None:
     agent = claude((bash("touch made"),), (Text("It is made."),))
     install(agent, desk.address, gate=gate)
@@ -77,7 +73,13 @@ def test_an_allowed_command_runs(claude: MakeClaude, desk: PlainDesk, gate: bool
     assert (agent.project / "made").exists()
 
 
-@pytest.mark.parametrize("gate", EVERYDAY_AT_A_GATE)
+@pytest.mark.parametrize(
+    "gate",
+    [
+        pytest.param(True, id="gate", marks=pytest.mark.everyday),
+        pytest.param(False, id="companion"),
+    ],
+)
 def test_a_denied_command_does_not_run_and_the_model_reads_why(
     claude: MakeClaude, desk: PlainDesk, gate: bool
 ) -> None:
