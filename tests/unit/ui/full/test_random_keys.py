@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from crabhook.model.card import Card
     from crabhook.model.decision import Decision
 
-EVERYDAY, THOROUGH = 150, 2_000
+EVERYDAY, THOROUGH = 75, 2_000
 ARMING = 0.4
 SUGGESTED = [
     {

@@ -309,7 +309,8 @@ def test_no_secret_is_printed_in_the_clear_until_it_is_asked_for(
     "field", ["command", "file_path", "content", "prompt", "x", "plan", "description"]
 )
 def test_of_a_huge_input_a_bounded_part_is_printed(field: str) -> None:
-    huge = {field: "token=abc x\n" * 20_000, "deep": [{"y" * 100_000: "z" * 100_000}] * 20}
+    lines = "x\n" * WHOLE[0] + f"token=abc {'x' * 90}\n" * 2_500  # past both bounds
+    huge = {field: lines, "deep": [{"y" * 100_000: "z" * 100_000}] * 20}
     event = Event(
         "c" * 9999, "PreToolUse", "s" * 100_000, "/p" * 100_000, tool=ToolCall("T" * 100_000, huge)
     )
