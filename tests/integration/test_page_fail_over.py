@@ -157,7 +157,7 @@ async def test_a_page_at_a_standby_shows_all_and_decides_once_its_server_leads(
         try:
             await shown.until(lambda: len(shown.rows) == 1)
             assert page.hello["part"] == "standby"
-            assert page.hello["page_at"] == f"https://{HOST}:{two.ports[0]}"
+            assert page.hello["page_at"] == f"http://{HOST}:{two.ports[0]}"
             assert "stands by" in shown.put["desk"]
             refused = await page.call(allowing(shown.rows[0]), sign=True)
             assert (refused.status, "another server leads" in refused.why) == (421, True)

@@ -20,6 +20,9 @@ def has_tls(settings: Settings, place: TcpAddress) -> bool:
 def named_page(name: str, port: int, *, tls: bool) -> str:
     """Return the page's address by a name, which may have a port, as of a proxy."""
     host, _, other = name.partition(":")
+    if not tls and is_this_machine(host):
+        # A browser needs no TLS, and so no proxy, to the machine where it runs.
+        return f"http://{host}:{other or port}"
     # Without TLS of our own a proxy has it, at the usual port.
     number = other or (str(port) if tls else "")
     return f"https://{host}:{number}" if number not in ("", "443") else f"https://{host}"

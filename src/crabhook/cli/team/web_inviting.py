@@ -98,10 +98,14 @@ def page_of(address: str | None) -> str:
 
 
 def _show(link: str) -> None:
-    """Print the link, and on a terminal a code that a phone's camera reads."""
-    say(f"On the phone, within {VALID // 60} minutes, once:")
+    """Print the link, and on a terminal a code that a phone's camera reads, if it can go there."""
+    for_phones = not is_this_machine(urlsplit(link).hostname or "")
+    if not for_phones:
+        say("A phone cannot open this page: `crabhook doctor web` says what is missing.")
+    where = "On the phone" if for_phones else "In a browser on this machine"
+    say(f"{where}, within {VALID // 60} minutes, once:")
     say("")
-    if sys.stdout.isatty():
+    if for_phones and sys.stdout.isatty():
         sys.stdout.write(drawn(link))
     say(f"  {link}")
     say("")

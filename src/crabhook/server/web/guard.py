@@ -5,16 +5,17 @@ leads to this machine, or of an agent's own server on another port. None of them
 frame our page.
 """
 
-import re
 from collections.abc import Collection, Mapping
 from http import HTTPStatus
 from types import MappingProxyType
+from urllib.parse import urlsplit
 
 from multidict import MultiMapping
 
 from crabhook.server.address import TcpAddress
 from crabhook.server.http.connections import SERVER
 from crabhook.server.http.middleware import OwnNames, TurnedAwayError
+from crabhook.team.web_enrolling import is_this_machine
 
 OWN_NAME = "crabhook.localhost"
 """A name of every machine's own, for the web desk alone: its passkeys are of no other server."""
@@ -50,7 +51,6 @@ HEADERS: Mapping[str, str] = MappingProxyType(
     }
 )
 """The headers of every answer."""
-_LOOPBACK = re.compile(r"(?:localhost|crabhook\.localhost|127\.0\.0\.1|\[::1\])(?::[0-9]+)?")
 
 
 class BrowserGuard:
@@ -67,7 +67,7 @@ class BrowserGuard:
         """
         self._names.our_name(headers, here, tls=tls)
         host = headers["Host"].lower()
-        plain = not tls and _LOOPBACK.fullmatch(host)
+        plain = not tls and is_this_machine(urlsplit(f"//{host}").hostname or "")
         return frozenset({f"https://{host}", *([f"http://{host}"] if plain else [])})
 
     def own_page(self, headers: MultiMapping[str], origins: Collection[str]) -> None:

@@ -61,6 +61,12 @@ def inviting(home: Path, *words: str) -> Iterator[tuple[Typist, str]]:
         raise AssertionError(admin.finish())
 
 
+def of_ann(page: str) -> Namespace:
+    none: list[str] = []
+    limits = {"only_project": none, "only_machine": none, "only_kind": none}
+    return Namespace(name="ann", role=None, page=page, agents_machine=False, **limits)
+
+
 def comes(ours: Founded, secret: str, phone: Authenticator, device: str = "Pixel") -> str:
     """Have a browser come by the link; return the words that it shows."""
     side, shown = PageSide(ours.folder), shown_of(secret)
@@ -141,13 +147,39 @@ def test_an_invitation_that_ends_while_its_link_is_printed_is_over(
     monkeypatch.setattr(web_inviting, "team_folder", lambda: ours.folder)
     monkeypatch.setattr(web_inviting, "with_passphrase", lambda *_: ours.authority)
     monkeypatch.setattr(web_inviting, "_show", interrupted)
-    none: list[str] = []
-    limits = {"only_project": none, "only_machine": none, "only_kind": none}
-    arguments = Namespace(name="ann", role=None, page=ORIGIN, agents_machine=False, **limits)
     with pytest.raises(KeyboardInterrupt):
-        web_inviting.invite_browser(arguments)
+        web_inviting.invite_browser(of_ann(ORIGIN))
     with pytest.raises(OverError, match="the admin ended"):
         comes(ours, links[0].partition("#")[2], Authenticator())
+
+
+@pytest.mark.parametrize(
+    ("page", "words"),
+    [
+        ("https://desk.example", "On the phone, within 15 minutes, once:"),
+        ("http://crabhook.localhost:7446", "A phone cannot open this page: `crabhook doc"),
+    ],
+)
+def test_only_a_link_that_a_phone_can_open_is_for_its_camera(
+    ours: Founded,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    page: str,
+    words: str,
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(web_inviting, "team_folder", lambda: ours.folder)
+    monkeypatch.setattr(web_inviting, "with_passphrase", lambda *_: ours.authority)
+    monkeypatch.setattr(web_inviting, "_offered", interrupted)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    with pytest.raises(KeyboardInterrupt):
+        web_inviting.invite_browser(of_ann(page))
+    shown = capsys.readouterr().out
+    assert shown.startswith(words)
+    assert ("█" in shown) is words.startswith("On the phone")
+    assert f"  {page}/enrol#" in shown
 
 
 @pytest.mark.process
