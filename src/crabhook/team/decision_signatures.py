@@ -51,9 +51,7 @@ def check_signature(
         raise FalseSignatureError(str(error)) from None
     if fields.team.hex() != team.id:
         raise FalseSignatureError("it is of another team")
-    named = fields.operator.decode("utf-8", "replace"), fields.key.decode("utf-8", "replace")
-    if named != (signature.operator, signature.key):
-        raise FalseSignatureError("what was signed names another person, or another key")
+    _need_same(fields, signature)
     kind = _KINDS.get(signature.kind)
     if kind is None:
         raise FalseSignatureError("it is of a kind that is not known here")
@@ -64,6 +62,23 @@ def check_signature(
     except (CrabhookError, InvalidSignature, ValueError) as error:
         why = str(error) or "it is false"
         raise FalseSignatureError(f"the signature of {member.name} does not count: {why}") from None
+
+
+def _need_same(fields: StatementFields, signature: DecisionSignature) -> None:
+    """Raise FalseSignatureError where the signed bytes and what stands beside them differ."""
+    named = fields.operator.decode("utf-8", "replace"), fields.key.decode("utf-8", "replace")
+    if named != (signature.operator, signature.key):
+        raise FalseSignatureError("what was signed names another person, or another key")
+    beside = (
+        ("request", fields.request_id, signature.request_id.encode()),
+        ("verdict", fields.verdict, signature.verdict.encode()),
+        ("card", int.from_bytes(fields.card, "big"), signature.card),
+        ("list of who has to sign", fields.terms, signature.terms),
+        ("time", int.from_bytes(fields.signed_at, "big"), signature.signed_at),
+    )
+    for what, signed, stated in beside:
+        if signed != stated:
+            raise FalseSignatureError(f"what was signed names another {what}")
 
 
 def _by_desk(signature: DecisionSignature, member: Member, now: float, _: Container[str]) -> None:

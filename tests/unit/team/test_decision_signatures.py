@@ -16,7 +16,7 @@ from crabhook.team.decision_signatures import FalseSignatureError, check_signatu
 from crabhook.team.membership import SshKey
 from crabhook.v1 import permission_pb2 as pb
 from tests.support.authenticator import CAN_BE_COPIED, ORIGIN, PRESENT
-from tests.support.signing_people import NOW, Signing, SigningPerson, SigningTeam
+from tests.support.signing_people import NOW, TWO, Signing, SigningPerson, SigningTeam
 from tests.support.ssh_keys import Signer
 
 if TYPE_CHECKING:
@@ -71,6 +71,19 @@ def test_each_kind_of_key_signs_and_no_byte_of_what_was_signed_may_change(kind: 
     assert "kind" in problem(replace(one, kind=0))
     wrong = (kind_ for kind_ in (1, 2, 3) if kind_ != one.kind)
     assert all(problem(replace(one, kind=number)) for number in wrong)
+
+
+def test_what_stands_beside_a_signature_is_what_was_signed() -> None:
+    one = made()
+    changed = {
+        "request": replace(one, request_id="r2"),
+        "verdict": replace(one, verdict="deny"),
+        "card": replace(one, card=one.card + 1),
+        "list of who has to sign": replace(one, terms=TWO),
+        "time": replace(one, signed_at=one.signed_at + 1),
+    }
+    for what, other in changed.items():
+        assert problem(other) == f"what was signed names another {what}"
 
 
 def test_a_person_or_a_key_that_may_not_decide_signs_nothing() -> None:

@@ -168,6 +168,10 @@ async def test_a_signature_that_is_not_for_this_decision_by_this_person_is_refus
         denied = (await of_ann._signatures.of(Decide(1, first.revision, deny), first)).signed
         several = replace(first, ballot=Ballot((Terms(2, ("@leads",)),), 0.0))
         of_several = (await of_ann._signatures.of(seen, several)).signed
+        (leg,) = first.requests
+        assert leg.strict is not None
+        ticket = replace(leg, strict=replace(leg.strict, ticket=bytes(32)))
+        of_ticket = await of_ann._signatures.of(seen, replace(first, requests=(ticket,)))
         changed = bytes((one.signature[0] ^ 1,)) + one.signature[1:]
         for place, (wrong, by, words) in enumerate(
             (
@@ -176,14 +180,15 @@ async def test_a_signature_that_is_not_for_this_decision_by_this_person_is_refus
                 (
                     tuple(replace(each, request_id=one.request_id) for each in of_other),
                     ann,
-                    "not this card",
+                    "another request",
                 ),
+                (of_ticket.signed, ann, "not this card"),
                 (denied, ann, "signed another reply"),
                 (of_several, ann, "another decision"),
                 ((replace(one, signature=changed),), ann, "does not count"),
                 ((replace(one, operator="o-bob"),), bob, "names another person"),
-                ((replace(one, signed_at=one.signed_at + 1),), ann, "not this card"),
-                ((replace(one, terms=TWO),), ann, "not this card"),
+                ((replace(one, signed_at=one.signed_at + 1),), ann, "another time"),
+                ((replace(one, terms=TWO),), ann, "another list"),
                 ((replace(one, statement=one.statement[:-1]),), ann, "longer than what there is"),
                 ((replace(one, kind=9),), ann, "kind"),
             )
