@@ -22,6 +22,7 @@ from tests.soak.undecided import (
     OpenCalls,
     is_left_open,
     is_ruling,
+    is_unspent,
     not_delivered,
     open_as,
     ruling_counts,
@@ -107,7 +108,7 @@ class Ending:
 class Trouble:
     """A time in which hooks may go unanswered: all of them, or those over the network.
 
-    `unwritten`: only those whose decision could not be recorded, as the use of a yes that counts once.
+    `unwritten`: only those turned away since the use of a yes that counts once could not be recorded.
     """
 
     what: str
@@ -120,8 +121,7 @@ class Trouble:
         """Say whether a hook met it: while it lasted, or just after."""
         if self.remote_only and not one.job.remote:
             return False
-        words = one.printed.stderr if one.printed else b""
-        if self.unwritten and Refusal.UNRECORDED.encode() not in words:
+        if self.unwritten and not is_unspent(one.printed):
             return False
         return one.began <= self.ended + AFTERWARDS and self.began <= one.ended
 

@@ -10,6 +10,7 @@ import re
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Protocol
 
+from crabhook.broker.messages import Refusal
 from crabhook.store.record import Record, RecordKind
 from tests.soak.jobs import Job, job_of
 from tests.soak.said import UnreadableError, fallback, read
@@ -87,6 +88,11 @@ def is_left_open(job: Job, printed: Printed) -> bool:
         return False
 
 
+def is_unspent(printed: Printed | None) -> bool:
+    """Say whether a hook was turned away since the use of a yes could not be recorded."""
+    return printed is not None and Refusal.UNSPENT.encode() in printed.stderr
+
+
 class OpenCalls:
     """What the record says of calls that were left open, by request."""
 
@@ -157,7 +163,11 @@ def _against(record: Record, left: Record | None) -> str:
 
 
 def ruling_counts(case: Judged) -> Iterator[str]:
-    """A yes lets the very same call run once, a no denies it, until the next ruling or release."""
+    """A yes lets the very same call run once, a no denies it, until the next ruling or release.
+
+    A use that could not be recorded is none: its hook was turned away, and the yes stands.
+    """
+    away = {one.job.number for one in case.endings if is_unspent(one.printed)}
     jobs = {one.job.number: one.job for one in case.endings}
     stands: dict[int, tuple[str, int]] = {}
     for one in case.ledger.records:
@@ -171,7 +181,9 @@ def ruling_counts(case: Judged) -> Iterator[str]:
         if is_ruling(one):
             stands[job.call] = one.verdict, one.seq
         elif _follows_a_ruling(one, job):
-            if verdict != one.verdict:
+            if job.number in away:
+                yield f"{mark} is decided by a ruling, and was told that the ruling still stands"
+            elif verdict != one.verdict:
                 yield f"{mark} was told {one.verdict!r} by a ruling; what stands is {verdict!r}"
             if one.verdict == "allow":
                 stands.pop(job.call, None)

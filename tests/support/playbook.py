@@ -238,7 +238,7 @@ def _line(effect: Effect) -> str:  # noqa: PLR0911 - a line for each effect
             return f"wake at {at:g}"
         case NoteToldOf(note, what):
             return f"note {note.id} {what}"
-        case OrderSpent(order):
+        case OrderSpent(order, _):
             return f"spent: {order}"
     return _of_ballot(effect)
 

@@ -1,5 +1,6 @@
 """A hook's event arrives: it gets a card, a reply at once, or silence."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from crabhook.broker import balloting, conflicts, signing, undecided
@@ -8,6 +9,8 @@ from crabhook.broker.ending import remember_again
 from crabhook.broker.messages import (
     Arrived,
     Effect,
+    FeedLine,
+    NoteToldOf,
     OrderSpent,
     Refusal,
     Refuse,
@@ -25,6 +28,7 @@ from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.errors import DecisionError
 from crabhook.model.event import EndScope, Event
 from crabhook.model.order import Standing, call_of
+from crabhook.model.session import KeptNote
 from crabhook.platforms.event_table import Phase
 
 _SILENCE = Decision(Verdict.PASS)
@@ -78,9 +82,11 @@ def arrived(state: BrokerState, fact: Arrived) -> list[Effect]:
             if about_a_call and not state.is_part(event):
                 decision, mine = ruling.decided.decision, (fact.request.id,)
                 state.followed.follow(event, decision, fact.now, requests=mine)
-            if ruling.by is not None and ruling.by.kind is OrderKind.LET_ONCE:
-                decided = _spend(state, event, ruling.decided, ruling.by)
+            once = ruling.by if ruling.by and ruling.by.kind is OrderKind.LET_ONCE else None
+            decided = _spend(state, event, ruling.decided, once) if once else []
             decided += _answer_at_once(state, fact, ruling.decided, warning=warning)
+            if once is not None:
+                decided = [OrderSpent(once, tuple(decided)), *decided]
         if not decided:
             alarms = (
                 *conflicts.alarms_of(rivals),
@@ -222,7 +228,30 @@ def _spend(state: BrokerState, event: Event, by: Decided, order: Standing) -> li
     state.orders.use(order)
     if state.platforms[event.platform].phase(event) is Phase.ASKING:  # its hook comes after this
         state.recent.remember_answer(event, by, state.now)
-    return [OrderSpent(order), *state.untold(order, "was not needed: the call was made again")]
+    return state.untold(order, "was not needed: the call was made again")
+
+
+def unspent(state: BrokerState, fact: Arrived, effects: Sequence[Effect]) -> list[Effect]:
+    """Take back the use of an order that counts once, and turn away the hook that had it."""
+    request, event = fact.request, fact.request.event
+    state.tickets.take_back(request.id)
+    state.followed.unfollow(event, request.id)
+    state.recent.unremember(event)
+    state.notes.asked_again(request.id)
+    gone: list[Effect] = []
+    for effect in effects:
+        if isinstance(effect, OrderSpent):
+            state.orders.put_back(effect.order)
+            gone += [effect, *effect.use]
+    for effect in gone:
+        match effect:
+            case NoteToldOf(note):
+                state.notes.restore(KeptNote(note))
+            case FeedLine(entry):
+                state.feed.remove(entry)
+    refused = Refuse(request.id, fact.attempt, Refusal.UNSPENT)
+    stay = (effect for effect in effects if effect not in gone)
+    return [*stay, refused, *state.turned_away(event, Refusal.UNSPENT)]
 
 
 def _kept_note(state: BrokerState, event: Event) -> str:

@@ -295,6 +295,14 @@ class Broker:
             return event
         return replace(event, agent_id=self._state.followed.agent_of(event))
 
+    def unspent(self, fact: messages.Arrived, effects: Sequence[Effect]) -> list[Effect]:
+        """Take back the use of an order that counts once, since it could not be recorded.
+
+        `effects` are those of the event that used it, of which nothing was done yet. Returns those
+        to carry out instead: the order stands, and the event's hook is turned away.
+        """
+        return arriving.unspent(self._state, fact, effects)
+
     def comes_to_a_card(self, fact: messages.Arrived) -> bool:
         """Whether an event would wait on a card if it arrived now; a no is exact."""
         return arriving.comes_to_a_card(self._state, fact)

@@ -122,6 +122,12 @@ class FollowedCalls:
                 self._calls.drop(key)  # the agent asked again: the later decision counts
         self._calls.keep(entry, entry.use_id)
 
+    def unfollow(self, event: Event, request_id: str) -> None:
+        """Forget the decision about the call of this request, which its hook never had."""
+        for key, kept in self._calls.of_session(event):
+            if request_id in kept.requests:
+                self._calls.drop(key)
+
     def agent_of(self, event: Event) -> str:
         """Return the subagent whose hook alone has named this very call; "" where there is none.
 

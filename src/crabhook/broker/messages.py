@@ -276,6 +276,7 @@ class Refusal(StrEnum):
     CLOSED = "the operator closed the desk"
     STOPPED = "the server was stopped"
     UNRECORDED = "what is decided could not be recorded"
+    UNSPENT = "the use of a yes could not be recorded, so the yes still stands"
     HANDED_OVER = "the server makes room for the next server: ask again there"
     ELSEWHERE = "another server leads, and this server stands by: ask there"
 
@@ -356,10 +357,12 @@ class OrdersEnded:
 class OrderSpent:
     """An order let a call run once, and stands no more; unrecorded, the call must not be allowed.
 
-    Otherwise the next server would know the order as unused.
+    Otherwise the next server would know the order as unused. `use` are the effects of this use
+    alone, which `Broker.unspent` takes back.
     """
 
     order: Standing
+    use: tuple["Effect", ...]
 
 
 @frozen

@@ -467,6 +467,10 @@ class Orders:
         if order.times is not None:
             self._change(replace(order, times=order.times - 1))
 
+    def put_back(self, order: Standing) -> None:
+        """Let an order stand again as it was before its last use."""
+        self._stand(sorted((*self._orders, order), key=lambda each: each.id))
+
     def tell(self, order: Standing, note: int) -> None:
         """Keep the number of the note that tells a model of an order."""
         self._change(replace(order, note=note))

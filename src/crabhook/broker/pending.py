@@ -135,6 +135,10 @@ class Tickets:
         while self._given and now - next(iter(self._given.values())).at > ANSWER_KEPT_FOR:
             self._given.popitem(last=False)
 
+    def take_back(self, request_id: str) -> None:
+        """Forget a reply that was never sent."""
+        self._given.pop(request_id, None)
+
     def given(self, request: Request) -> Reply | Refusal | None:
         """Return the reply or refusal kept for this ticket, or that its id is another's."""
         kept = self._given.get(request.id)

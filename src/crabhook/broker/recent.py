@@ -159,6 +159,13 @@ class RecentDecisions:
             entry.heard(other)
         self._answers.keep(entry)
 
+    def unremember(self, event: Event) -> None:
+        """Forget the decision that was kept on this very event."""
+        bare = _bare(event)
+        for key, kept in self._answers.of_session(event):
+            if kept.event == bare:
+                self._answers.drop(key)
+
     def remember_note(self, event: Event, decided: Decided, now: float) -> None:
         """Keep a note that the answered leg could not carry, for the call's result."""
         self._notes.keep(_Settled(_bare(event), decided, now))

@@ -153,8 +153,21 @@ class Recorder:
     def write(self, *changes: Change) -> Commit:
         """Write changes in one transaction; until it is over, nothing may be released.
 
+        What cannot be written now waits in memory.
+
         It raises nothing: a TicketError for an id with another secret, or a WriterEndedError when
         decisions must not be given any more, refuses the commit.
+        """
+        commit = self.write_at_once(*changes)
+        if commit is None:
+            self._backlog.add(changes, self._wall())
+            return Commit.ended(recorded=False)
+        return commit
+
+    def write_at_once(self, *changes: Change) -> Commit | None:
+        """Write changes as `write` does; None where it cannot be now, and then none are kept.
+
+        This is for what must not happen unless it is on record.
         """
         if self._given_up:
             closed = "the record is closed, and another server may write it"
@@ -165,8 +178,7 @@ class Recorder:
                     return self._write_to(self._store, changes)
             except (TicketError, WriterEndedError) as refusal:
                 return Commit.refused(refusal)
-        self._backlog.add(changes, self._wall())
-        return Commit.ended(recorded=False)
+        return None
 
     def _write_to(self, store: Writer, changes: Sequence[Change]) -> Commit:
         pending = store.write(changes)

@@ -13,11 +13,13 @@ def test_equal_effects_are_equal() -> None:
 
 def test_every_refusal_has_its_status_on_the_wire() -> None:
     assert set(_STATUS) == set(Refusal)
-    # The same to a client: there is no room, another server answers, nobody is there any more.
+    # The same to a client: there is no room, another server answers, nobody is there any more, or
+    # the record takes nothing.
     alike = (
         (Refusal.FULL, Refusal.SESSION_FULL),
         (Refusal.HANDED_OVER, Refusal.ELSEWHERE),
         (Refusal.CLOSED, Refusal.STOPPED),
+        (Refusal.UNRECORDED, Refusal.UNSPENT),
     )
     others = [status for refusal, status in _STATUS.items() if refusal not in chain(*alike)]
     assert len(set(others)) == len(others)

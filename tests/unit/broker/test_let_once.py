@@ -8,8 +8,18 @@ import pytest
 
 from crabhook.broker.arriving import MOST_STANDING, STANDS_FOR
 from crabhook.broker.broker import Broker
-from crabhook.broker.messages import Commanded, OrderSpent, Restored, RestoredRequest
-from crabhook.desk.commands import EndOrders
+from crabhook.broker.messages import (
+    Arrived,
+    Commanded,
+    OrderSpent,
+    Outcome,
+    Refusal,
+    Refuse,
+    Resolve,
+    Restored,
+    RestoredRequest,
+)
+from crabhook.desk.commands import EndOrders, Steer
 from crabhook.model.actor import OWNER, Operator
 from crabhook.model.card import Because, Brought, Request, Stance
 from crabhook.model.decision import Decision, Verdict
@@ -17,7 +27,18 @@ from crabhook.model.errors import DecisionError
 from crabhook.model.order import LET_ONCE_FOR, Order, OrderKind
 from crabhook.platforms import PLATFORMS
 from crabhook.policy.rule import RuleVerdict, Ruling
-from tests.support.playbook import ALLOW, PASS, Playbook, asking, bash, is_allow, of_machine, prompt
+from tests.support.playbook import (
+    ALLOW,
+    PASS,
+    WAIT,
+    Playbook,
+    asking,
+    bash,
+    done,
+    is_allow,
+    of_machine,
+    prompt,
+)
 
 RETRY = Decision(Verdict.RETRY)
 AUTO: dict[str, Any] = {"stance": Stance.COMPANION, "permission_mode": "auto"}
@@ -299,6 +320,54 @@ def test_no_model_is_told_of_a_yes_that_counts_no_more(
 def test_the_record_hears_of_each_use_before_the_call_is_allowed(book: Playbook) -> None:
     let_once(book).asks(again("x"))
     assert sum(isinstance(effect, OrderSpent) for effect in book.effects) == 1
+
+
+def unspent(book: Playbook, request: Request) -> None:
+    """Have a call's use of a yes not recorded."""
+    fact = Arrived(request, None, 9, book.now)
+    effects = book.broker.unspent(fact, book.broker.handle(fact))
+    assert Refuse(request.id, 9, Refusal.UNSPENT) in effects
+    assert not any(isinstance(effect, Resolve | OrderSpent) for effect in effects)
+
+
+def test_a_use_that_is_not_recorded_leaves_the_order_and_its_note(book: Playbook) -> None:
+    other = Order(OrderKind.HOLD, "Stop")
+    let_once(book).orders(other)
+    before = book.broker.orders(), book.broker.notes()
+    for ticket in "xy":
+        unspent(book, again(ticket, use_id=f"id of {ticket}"))
+        assert (book.broker.orders(), book.broker.notes()) == before
+    assert not any("ALLOWED" in entry.text for entry in book.broker.feed())
+    assert runs(book, again("x"))
+    assert once(book) == []
+    assert not runs(book, again("y"))
+
+
+def test_an_operators_note_waits_on_where_a_use_is_not_recorded(book: Playbook) -> None:
+    let_once(book)
+    book.broker.handle(Commanded(Steer("s", "mind the dog"), OWNER, book.now))
+    before = {kept.note for kept in book.broker.notes()}
+    unspent(book, again("x"))
+    assert {kept.note for kept in book.broker.notes()} == before
+    assert all(not kept.request_id for kept in book.broker.notes())
+
+
+def test_a_later_event_of_the_call_uses_the_order_anew(book: Playbook) -> None:
+    qwen: dict[str, Any] = {"platform": "qwen", "tool": "run_shell_command"}
+    ask, other = (replace(prompt(each, "make", **qwen), when_lost="deny") for each in "ax")
+    book.asks(ask).waits(WAIT).answers(1, ALLOW)
+    assert len(once(book)) == 1
+    unspent(book, other)
+    book.asks(bash("y", "make", **qwen))
+    assert any(isinstance(effect, OrderSpent) for effect in book.effects)
+    assert once(book) == []
+
+
+def test_what_runs_after_all_was_not_allowed_by_a_use_that_is_not_recorded(book: Playbook) -> None:
+    let_once(book)
+    unspent(book, again("x"))
+    book.asks(done("r", "touch made", "t2", **AUTO))
+    assert not any(isinstance(effect, Outcome) for effect in book.effects)
 
 
 def test_an_operator_can_end_it_before_its_use(book: Playbook) -> None:

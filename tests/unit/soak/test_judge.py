@@ -140,12 +140,14 @@ class Past(planted.Past):
         fields = json.loads(asked.payload) | {"tool_use_id": f"{CALL_ID}{number}"}
         return replace(asked, number=number, again=True, payload=json.dumps(fields).encode())
 
-    def at_once(self, asked: Job, decision: Decision = ALLOW) -> None:
+    def at_once(
+        self, asked: Job, decision: Decision = ALLOW, printed: Printed | None = None
+    ) -> None:
         """A ruling decides a job's call, which gets no card; its hook prints that and its note."""
         made = Decided(decision, OWNER)
         entry = entries.decided(event(asked), made, 4.0, legs=[f"r{asked.number}"])
         self.changes.append(happened(entry))
-        self.ends(asked, reply(asked, decision))
+        self.ends(asked, printed or reply(asked, decision))
 
     def note(self, asked: Job, what: str, *, by_answer_to: Job | None = None) -> None:
         """The record says what became of the note about the ruling on a job's card."""
@@ -222,10 +224,13 @@ def a_cut_that_excuses_a_hook_on_its_other_side(past: Past) -> None:
     past.ends(job(remote=True), nobody("unreachable"))
 
 
+UNSPENT = nobody("unreachable", f"FAILED_PRECONDITION, h:1: {Refusal.UNSPENT}")
+
+
 @agrees
 def a_yes_that_counts_once_and_whose_use_could_not_be_recorded(past: Past) -> None:
     past.troubles.append(Trouble("fill the disk", 99.0, 101.0, unwritten=True))
-    past.ends(job(), nobody("unreachable", f"FAILED_PRECONDITION, h:1: {Refusal.UNRECORDED}"))
+    past.ends(job(), UNSPENT)
 
 
 @breaks(unanswered_for_a_reason, "while nothing was amiss")
@@ -576,6 +581,12 @@ def a_yes_that_lets_two_calls_run(past: Past) -> None:
     asked = ruled(past)
     for number in (9001, 9002):
         past.at_once(past.asks_again(asked, number))
+
+
+@breaks(ruling_counts, "was told that the ruling still stands")
+def a_yes_that_is_used_up_by_a_call_that_was_turned_away(past: Past) -> None:
+    past.troubles.append(Trouble("fill the disk", 99.0, 101.0, unwritten=True))
+    past.at_once(past.asks_again(ruled(past)), printed=UNSPENT)
 
 
 @breaks(ruling_counts, "was told 'allow' by a ruling; what stands is 'deny'")

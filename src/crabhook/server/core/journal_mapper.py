@@ -66,7 +66,7 @@ from crabhook.store.record import Entry, RecordKind, iso
 
 _ENDS = {State.WITHDRAWN: RecordKind.WITHDRAWN, State.EXPIRED: RecordKind.EXPIRED}
 _OPERATORS = (messages.Commanded, messages.RuleAdded)  # facts of an operator's, beside decisions
-_NO_ROOM = (Refusal.FULL, Refusal.SESSION_FULL)
+_TURNED_AWAY = (Refusal.FULL, Refusal.SESSION_FULL, Refusal.UNSPENT)
 _TOLD_KEPT = 4096  # answers; enough for the slowest receipt
 _GONE, _TIME_UP = "the hook had gone", "its time was up"
 _AGAIN = "its call was asked again"
@@ -155,8 +155,8 @@ class JournalMapper:
                     yield entries.of_ballot(effect, wall, fact.now)
                 case Outcome(fate=fate) if fate is not CallOutcome.AS_ALLOWED:
                     yield entries.outcome(effect, wall)
-                case Refuse(refusal=refusal) if refusal in _NO_ROOM:
-                    assert isinstance(fact, messages.Arrived)  # noqa: S101 - nobody else finds no room
+                case Refuse(refusal=refusal) if refusal in _TURNED_AWAY:
+                    assert isinstance(fact, messages.Arrived)  # noqa: S101 - no other fact turns a hook away so
                     why = f"turned away: {refusal}"
                     yield entries.ended(
                         RecordKind.WITHDRAWN, fact.request, wall, card=None, why=why

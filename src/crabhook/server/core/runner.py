@@ -215,8 +215,11 @@ class Runner:
 
         Raises what `Broker.handle` does, and then nothing has changed.
         """
-        effects = self.broker.handle(fact)
-        commit = self.write(fact, effects)
+        effects: Sequence[Effect] = self.broker.handle(fact)
+        if isinstance(fact, Arrived) and _spends(effects):
+            effects, commit = self._spend(fact, effects)
+        else:
+            commit = self.write(fact, effects)
         orders, sessions = self.broker.orders(), self.broker.sessions()
         held = _Held(fact, effects, then, commit, orders, sessions)
         if commit.over and not self._held:
@@ -254,8 +257,6 @@ class Runner:
     def _release(self, held: _Held) -> None:
         """Carry out a fact's effects, in order, and publish them."""
         fact, commit, error = held.fact, held.commit, held.commit.error
-        if error is None and not commit.recorded and _spends(held.effects):
-            error = CrabhookError("the use of an order that counts once could not be recorded")
         if fact is not None and error is not None:
             self.unrecorded(fact, error)
         elif fact is not None:
@@ -459,20 +460,35 @@ class Runner:
         if recorder is None:
             self._remembered.on_fact(fact, effects)
             return RECORDED
+        changes = self._changes(fact, effects)
+        return self._record(*changes) if changes or self.writer_ended else RECORDED
+
+    def _spend(self, fact: Arrived, effects: Sequence[Effect]) -> tuple[Sequence[Effect], Commit]:
+        """Record the use of an order that counts once, or else have it stand as before."""
+        if self.recorder is not None:
+            commit = self.recorder.write_at_once(*self._changes(fact, effects))
+            if commit is not None:
+                return effects, self._heeded(commit, self.recorder)
+            effects = self.broker.unspent(fact, effects)
+        return effects, self.write(fact, effects)
+
+    def _changes(self, fact: Fact, effects: Sequence[Effect]) -> list[Change]:
         broker = self.broker
         steering = Steering(broker.lasting(), broker.notes(), broker.ballots(), broker.asked())
         changes = self._bookkeeper.changes(fact, effects, steering)
-        changes += self._standing.changes(broker.orders(), fact.now)
-        return self._record(*changes) if changes or self.writer_ended else RECORDED
+        return changes + self._standing.changes(broker.orders(), fact.now)
 
     def _record(self, *changes: Change) -> Commit:
         """Write changes; refused where replies must not be sent any more."""
         if self.recorder is None:
             return RECORDED
-        commit = self.recorder.write(*changes)
+        return self._heeded(self.recorder.write(*changes), self.recorder)
+
+    def _heeded(self, commit: Commit, recorder: Recorder) -> Commit:
+        """Return a commit, after what it tells of the record was taken in."""
         if isinstance(commit.error, WriterEndedError):
             self._end_writing(commit.error)
-        self._announce_trouble(self.recorder)
+        self._announce_trouble(recorder)
         return commit
 
     def _end_writing(self, error: WriterEndedError) -> None:

@@ -273,6 +273,7 @@ _STATUS = {
     Refusal.FULL: grpc.StatusCode.RESOURCE_EXHAUSTED,
     Refusal.SESSION_FULL: grpc.StatusCode.RESOURCE_EXHAUSTED,
     Refusal.UNRECORDED: grpc.StatusCode.FAILED_PRECONDITION,
+    Refusal.UNSPENT: grpc.StatusCode.FAILED_PRECONDITION,
     Refusal.UNDECIDED: grpc.StatusCode.DEADLINE_EXCEEDED,
     Refusal.OVER: grpc.StatusCode.ALREADY_EXISTS,  # the request has an answer already
     Refusal.CLOSED: grpc.StatusCode.NOT_FOUND,  # no operator is there any more

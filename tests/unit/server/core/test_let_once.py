@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from contextlib import closing
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,11 +15,13 @@ from crabhook.model.order import LET_ONCE_FOR, OrderKind
 from crabhook.server.core import runner as module
 from crabhook.server.core.pending_call import RefusedError
 from crabhook.store.opening import open_history
+from crabhook.store.recorder import RETRY_AT_MOST
 from tests.support.seat import seat
 from tests.unit.broker.test_let_once import again, refused
 from tests.unit.server.core.test_restart import begun, killed
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from crabhook.server.core.runner import Runner
@@ -112,23 +114,82 @@ async def test_a_clock_that_is_set_makes_it_no_longer(
     killed(runner)
 
 
-async def test_where_its_use_cannot_be_recorded_the_call_is_not_allowed(
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Have another program hold the record."""
+    with closing(sqlite3.connect(folder / "record.db", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        yield
+        other.execute("ROLLBACK")
+
+
+async def turned_away(runner: Runner, ticket: str) -> bool:
+    """Whether the call is turned away, since the use of the yes cannot be recorded."""
+    with pytest.raises(RefusedError) as away:
+        await allowed(runner, ticket)
+    return away.value.refusal is Refusal.UNSPENT
+
+
+def recovers(runner: Runner) -> None:
+    """Let the server find that its record can be written again."""
+    assert runner.recorder is not None
+    runner.recorder.time_passed(runner.now() + RETRY_AT_MOST)
+    assert not runner.recorder.trouble
+
+
+@pytest.mark.parametrize("back", ["a", "c"], ids=["the hook itself", "another hook"])
+async def test_where_its_use_cannot_be_recorded_it_stands_for_the_next_such_call(
+    tmp_path: Path, back: str
+) -> None:
+    runner = await given(tmp_path)
+    before = runner.broker.orders(), runner.broker.notes()
+    with locked(tmp_path):
+        assert await turned_away(runner, "a")
+        assert await turned_away(runner, "a")  # its reply was not kept for it
+        assert await turned_away(runner, "b")
+        assert (runner.broker.orders(), runner.broker.notes()) == before
+    recovers(runner)
+    assert await allowed(runner, back)
+    assert not await allowed(runner, "d")
+    killed(runner)
+    assert decided_in(tmp_path) == [("retry", "d"), ("allow", back)]
+
+
+async def test_a_kill_while_its_use_cannot_be_recorded_leaves_it_for_one_call(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runner = await given(tmp_path)
-    with closing(sqlite3.connect(tmp_path / "record.db", isolation_level=None)) as other:
-        other.execute("BEGIN IMMEDIATE")
-        with pytest.raises(RefusedError) as turned_away:
-            await allowed(runner, "a")
-        assert turned_away.value.refusal is Refusal.UNRECORDED
-        assert not await allowed(runner, "b")
-        other.execute("ROLLBACK")
+    with locked(tmp_path):
+        assert await turned_away(runner, "a")
     monkeypatch.setattr(runner.recorder, "_try_again", lambda: None)  # what waits is lost
     killed(runner)
     second = await begun(tmp_path)
-    assert await allowed(second, "c")
-    assert not await allowed(second, "d")
+    assert await allowed(second, "a")
+    assert not await allowed(second, "c")
     killed(second)
+    assert decided_in(tmp_path) == [("retry", "d"), ("allow", "a")]
+
+
+async def test_the_feed_and_the_record_tell_that_the_use_could_not_be_recorded(
+    tmp_path: Path,
+) -> None:
+    runner = await given(tmp_path)
+    with locked(tmp_path):
+        assert await turned_away(runner, "a")
+        texts = [entry.text for entry in runner.broker.feed()]
+    recovers(runner)
+    killed(runner)
+    assert f"turned away: {Refusal.UNSPENT}" in texts
+    assert not any("ALLOWED" in text for text in texts)
+    with open_history(tmp_path) as history:
+        ends = [(one.request_id, one.data().get("why")) for one in history.find()]
+    assert ("a", f"turned away: {Refusal.UNSPENT}") in ends
+
+
+def decided_in(folder: Path) -> list[tuple[str, str]]:
+    """What the record says was decided, and for which request."""
+    with open_history(folder) as history:
+        return [(one.verdict, one.request_id) for one in history.find() if one.kind == "decided"]
 
 
 async def test_the_record_tells_who_gave_it_that_it_stands_and_its_use(tmp_path: Path) -> None:
