@@ -465,11 +465,12 @@ class Runner:
 
     def _spend(self, fact: Arrived, effects: Sequence[Effect]) -> tuple[Sequence[Effect], Commit]:
         """Record the use of an order that counts once, or else have it stand as before."""
-        if self.recorder is not None:
-            commit = self.recorder.write_at_once(*self._changes(fact, effects))
-            if commit is not None:
-                return effects, self._heeded(commit, self.recorder)
-            effects = self.broker.unspent(fact, effects)
+        if self.recorder is None:
+            return effects, self.write(fact, effects)
+        commit = self.keep_at_once(*self._changes(fact, effects))
+        if commit is not None:
+            return effects, commit
+        effects = self.broker.unspent(fact, effects)
         return effects, self.write(fact, effects)
 
     def _changes(self, fact: Fact, effects: Sequence[Effect]) -> list[Change]:
@@ -631,6 +632,19 @@ class Runner:
     def keep(self, change: Change) -> Commit:
         """Write what must survive a kill, and is no fact of the broker's."""
         return self._record(change)
+
+    def keep_at_once(self, *changes: Change) -> Commit | None:
+        """Write what must not happen unless it is on record; None where it cannot be written now.
+
+        Then none of it is on record, now or later.
+        """
+        if self.recorder is None:
+            return RECORDED
+        commit = self.recorder.write_at_once(*changes)
+        if commit is None:
+            self._announce_trouble(self.recorder)
+            return None
+        return self._heeded(commit, self.recorder)
 
     def observe(self, event: Event, text: str) -> None:
         """Show a line that belongs to no request."""

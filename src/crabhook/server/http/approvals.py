@@ -442,17 +442,22 @@ class Approvals:
     # The record.
 
     async def _record(self, approval: Approval, consumed: Consumed) -> None:
-        """Write that an approval was taken; raises ApprovalError where that is not on record."""
+        """Write that an approval was taken; raises ApprovalError where that is not on record.
+
+        Where it surely is not, nobody has taken it, and any key may.
+        """
         event = self._of(approval, submissions.event_asked(approval.request, approval.about))
         row = f"{_TICKET}{approval.id}{_CONSUMED}"
         kept = KeptReply(row, consumed.key, b"", "", 0, consumed.at)
         entry = entries.consumed(event, consumed.at, approval=approval.id, row=row)
+        commit = self._runner.keep_at_once(Change((entry,), answers=(kept,)))
+        if commit is None:
+            approval.consumed, approval.on_record = None, True
+            raise not_here(Refusal.UNSPENT.value)
         try:
-            recorded = await self._runner.keep(Change((entry,), answers=(kept,))).wait()
+            await commit.wait()
         except CrabhookError as error:
             raise not_here(Refusal.UNRECORDED.value) from error
-        if not recorded:
-            raise not_here(Refusal.UNRECORDED.value)
         approval.on_record = True
 
     @staticmethod

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from crabhook.broker.messages import Refusal
 from crabhook.broker.pending import Limits
 from crabhook.model.actor import Operator, ShownBy
 from crabhook.model.ballot import Electorate, Terms, Voter
@@ -21,7 +22,8 @@ from crabhook.policy.rule import Rule, RuleVerdict, Ruling
 from crabhook.server.core.local_desk import LocalDesk
 from crabhook.server.http import approvals
 from crabhook.store.interface import FullError
-from crabhook.store.opening import open_writer
+from crabhook.store.opening import open_history, open_writer
+from crabhook.store.record import RecordKind
 from crabhook.store.recorder import Recorder
 from tests.support.runners import bare_runner
 from tests.support.seat import Seat, decide
@@ -346,11 +348,15 @@ async def test_no_yes_is_consumed_that_is_not_on_record(tmp_path: Path) -> None:
         recorder.error = FullError("the disk is full")
         status, refused = await own.ask(f"POST {at}/consume", key="c")
         assert (status, refused["error"]["type"]) == (503, "unavailable")
-        recorder.error = None
-        status, refused = await own.ask(f"POST {at}/consume", key="another")
+        assert refused["error"]["message"].endswith(Refusal.UNSPENT)
+        recorder.time_passed(own.http.runner.now())
+        assert not recorder.trouble
+        assert (await own.ask(f"POST {at}/consume", key="another"))[0] == 200
+        status, refused = await own.ask(f"POST {at}/consume", key="c")
         assert (status, refused["error"]["code"]) == (409, "already_consumed")
-        assert (await own.ask(f"POST {at}/consume", key="c"))[0] == 200
     recorder.close()
+    with open_history(tmp_path) as history:
+        assert [one.kind for one in history.find()].count(RecordKind.CONSUMED) == 1
 
 
 FORGED: dict[str, dict[str, Any]] = {
