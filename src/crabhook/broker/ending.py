@@ -287,7 +287,7 @@ def delivered(state: BrokerState, fact: Delivered) -> list[Effect]:
     state.decided_before.discard(fact.request_id)
     if card is None or card.decision is None or card.delivered:
         return notes
-    fate = "delivered" if fact.whole else "NOT DELIVERED, the hook did not take it"
+    fate = "delivered in" if fact.whole else "NOT DELIVERED, the hook did not take it, after"
     text = f"{card.outcome} · {fate} {(fact.now - card.ended_at) * 1000:.0f} ms"
     return [
         state.put(replace(card, delivered=fact.whole)),

@@ -308,11 +308,13 @@ def next_steps(agent: Platform, installation: Installation) -> Iterator[str]:
 
 
 def _then(it: str) -> str:
-    return f"Then see here that hooks reach it, `crabhook doctor {it}`, and start `{it}`.  {_ANEW}"
+    see = f"run `crabhook doctor {it}` here to see that hooks reach it"
+    return f"Then {see}, and start `{it}`.  {_ANEW}"
 
 
 def _reached(it: str, what: str) -> str:
-    return f"Next: see that hooks reach {what}, `crabhook doctor {it}`, and start `{it}`.  {_ANEW}"
+    see = f"run `crabhook doctor {it}` to see that hooks reach {what}"
+    return f"Next: {see}, and start `{it}`.  {_ANEW}"
 
 
 def _serve(installation: Installation) -> str:

@@ -15,6 +15,7 @@ from crabhook.datatypes import frozen
 from crabhook.model.event import Event
 from crabhook.model.jsontext import Value, first_text, object_at, text_at
 from crabhook.platforms import HOOKED, PLATFORMS
+from crabhook.present.summary import is_question
 
 Input = Mapping[str, Any]
 """What an agent gives to a hook, as JSON."""
@@ -83,6 +84,8 @@ def own_agent(agent: str) -> str:
 NOTHING = "nothing: no opinion, so the agent asks its own user"
 _VERDICTS = ("permissionDecision", "behavior", "decision", "reply", "action", "optionId")
 _REASONS = ("permissionDecisionReason", "message", "reason")
+_ANSWERED = frozenset({"updatedInput", "tool_input"})
+"""Where an allowed question has its answers; without them the agent asks its own user."""
 _TOLD = {
     "ask": "its own user decides",
     **dict.fromkeys(("allow", "allow-once", "once", "accept"), "allowed"),
@@ -107,7 +110,10 @@ class Read:
         words = f"the agent was told {NOTHING}"
         if says := self._said:
             verdict = first_text(says, _VERDICTS)[1]
-            words = f"the agent was told: {_TOLD.get(verdict, verdict) or 'your answers'}"
+            outcome = _TOLD.get(verdict, verdict)
+            if outcome == "allowed" and is_question(self.event):
+                outcome = "" if says.keys() & _ANSWERED else _TOLD["ask"]
+            words = f"the agent was told: {outcome or 'your answers'}"
             words += f", {self.denied}" if self.denied else ""
         return Event(self.event.platform, "Agent", cwd=self.event.cwd), words
 

@@ -16,12 +16,12 @@ except ImportError:  # a Python without that part has json's own reader
 
 _STRICT = False  # a raw line break in a string makes no event unknown, and so no call allowed
 
-_START = "start the operator's terminal: crabhook serve"
+_START = "open the desk: crabhook"
 _NAME = (
     "see that this machine knows the server's name and has a way to it, or install the hook with "
     "the right --server"
 )
-_LOOK = "look at the operator's terminal"
+_LOOK = "look at the desk"
 _OPTIONS = "see crabhook --help, and how the hook is installed"
 _ADDRESS = "install the hook with the right --server"
 _LONGER = "give more time with --wait"
@@ -54,7 +54,7 @@ _STATUSES = {
     "NOT_FOUND": _START,
     "ALREADY_EXISTS": "there is nothing to do",
     "PERMISSION_DENIED": _LOOK,
-    "RESOURCE_EXHAUSTED": "answer what waits at the operator's terminal",
+    "RESOURCE_EXHAUSTED": "answer what waits at the desk",
     "FAILED_PRECONDITION": _LOOK,
     "ABORTED": _LOOK,
     "OUT_OF_RANGE": _LOOK,

@@ -39,7 +39,7 @@ def test_a_hook_asks_the_operator_answers_the_hook_hears(book: Playbook) -> None
     book.asks(bash("a", "ls")).sees("#1 waiting: a")
     book.answers(1, ALLOW).sees("a hears PreToolUse allow, confirms", "#1 decided ALLOWED: a")
     book.confirms("a").sees(
-        "#1 decided ALLOWED, delivered: a", "feed: #1 PreToolUse ALLOWED · delivered 0 ms"
+        "#1 decided ALLOWED, delivered: a", "feed: #1 PreToolUse ALLOWED · delivered in 0 ms"
     )
 
 
@@ -156,14 +156,14 @@ def test_what_the_hook_never_confirmed_was_not_delivered(book: Playbook) -> None
     assert book.broker.card(1).delivered is None  # type: ignore[union-attr]
     book.confirms("a", whole=False).sees(
         "#1 decided DENIED, NOT DELIVERED: a",
-        "feed: #1 PreToolUse DENIED · NOT DELIVERED, the hook did not take it 5000 ms",
+        "feed: #1 PreToolUse DENIED · NOT DELIVERED, the hook did not take it, after 5000 ms",
     )
 
 
 def test_a_receipt_after_all_is_believed_and_one_is_enough(book: Playbook) -> None:
     book.asks(bash("a", "ls")).answers(1, ALLOW).confirms("a", whole=False)
     book.confirms("a").sees(
-        "#1 decided ALLOWED, delivered: a", "feed: #1 PreToolUse ALLOWED · delivered 0 ms"
+        "#1 decided ALLOWED, delivered: a", "feed: #1 PreToolUse ALLOWED · delivered in 0 ms"
     )
     book.confirms("a", whole=False).sees()
 

@@ -106,7 +106,7 @@ def test_the_receipt_of_an_answer_from_before_is_told() -> None:
     decided_before(book, bash("a", "ls"), ALLOW)
     book.asks(bash("a", "ls")).sees("a hears PreToolUse allow, confirms")
     book.confirms("a").sees(
-        "#7 decided ALLOWED, delivered: a", "feed: #7 PreToolUse ALLOWED · delivered 0 ms"
+        "#7 decided ALLOWED, delivered: a", "feed: #7 PreToolUse ALLOWED · delivered in 0 ms"
     )
     book.confirms("a").sees()
 

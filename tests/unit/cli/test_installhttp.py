@@ -72,7 +72,7 @@ def test_a_server_elsewhere_is_started_elsewhere_and_hooks_are_seen_to_reach_it_
     first, second = next_steps(PLATFORMS["claude"], how)
     assert first.startswith("Next: on desk.example, where you sit, run `crabhook serve ")
     assert first.endswith("in a terminal of its own, unless it runs already.")
-    assert "see here that hooks reach it, `crabhook doctor claude`" in second
+    assert "run `crabhook doctor claude` here to see that hooks reach it" in second
 
 
 @pytest.mark.parametrize("by_tcp", [False, True])
@@ -85,7 +85,8 @@ def test_where_a_server_listens_already_none_is_to_be_started(
         local.listen()
         how = Installation("python", "stub", server=server)
         (said,) = next_steps(PLATFORMS["claude"], how)
-        assert f"Next: see that hooks reach the server that listens at {server}, `crab" in said
+        assert "Next: run `crabhook doctor claude` to see that hooks reach the server" in said
+        assert f"that listens at {server}, and start `claude`." in said
         assert "crabhook serve" not in said
     (said,) = next_steps(PLATFORMS["claude"], how)  # the socket's file is still there
     assert said.startswith("Next: run `crabhook serve ")

@@ -1,10 +1,13 @@
 import asyncio
+import json
 
 from crabhook.demo.script import typed_lines
 from crabhook.demo.sessions import PLAYED, Read, session
 from crabhook.model.card import Stance
 from tests.support.desk import PlayedDesk
 from tests.support.plain_sitting import sitting
+
+ASKING = "AskUserQuestion"
 
 
 async def test_every_typed_line_decides_its_agents_card_and_the_agent_reads_of_it() -> None:
@@ -21,6 +24,18 @@ async def test_every_typed_line_decides_its_agents_card_and_the_agent_reads_of_i
                     assert leg in sits.desk.replies, (agent, printed)
                     read = Read(script.event(row.sends), sits.desk.replies[leg].stdout.decode())
                     assert "told" in read.told()[1], agent
+
+
+def test_a_question_that_is_allowed_without_answers_is_left_to_the_agents_user() -> None:
+    script = session()
+    sent = next(row.sends for row in script.inputs if row.sends.get("tool_name") == ASKING)
+    allowed = {"hookEventName": "PreToolUse", "permissionDecision": "allow"}
+    answered = {**allowed, "updatedInput": sent["tool_input"]}
+    words = [
+        Read(script.event(sent), json.dumps({"hookSpecificOutput": specific})).told()[1]
+        for specific in (allowed, answered)
+    ]
+    assert words == ["the agent was told: its own user decides", "the agent was told: your answers"]
 
 
 async def test_a_line_is_typed_for_each_card_and_shown() -> None:

@@ -301,7 +301,7 @@ def test_a_server_that_does_not_take_the_receipt_holds_nobody(
 
 def test_a_hook_without_a_server_leaves_the_agent_alone(folder: Path) -> None:
     hook = run_hook("--server", f"unix:{folder}/nobody")
-    assert_passed(hook, b"No such file", b"start the operator's terminal: crabhook serve")
+    assert_passed(hook, b"No such file", b"open the desk: crabhook")
 
 
 def test_a_socket_nobody_listens_on_leaves_the_agent_alone(folder: Path) -> None:
@@ -349,9 +349,9 @@ def test_an_input_that_cannot_be_read_is_no_input(folder: Path) -> None:
         ("UNAUTHENTICATED", b"--token-file or CRABHOOK_TOKEN: a revoked machine"),
         ("RESOURCE_EXHAUSTED", b"answer what waits"),
         ("INVALID_ARGUMENT", b"see crabhook --help"),
-        ("UNAVAILABLE", b"crabhook serve"),
-        ("INTERNAL", b"look at the operator's terminal"),
-        ("DATA_LOSS", b"look at the operator's terminal"),
+        ("UNAVAILABLE", b"open the desk: crabhook"),
+        ("INTERNAL", b"look at the desk"),
+        ("DATA_LOSS", b"look at the desk"),
     ],
 )
 def test_a_refusal_leaves_the_agent_alone_and_says_what_to_do(

@@ -127,7 +127,7 @@ def test_whoever_names_a_host_that_nobody_knows_is_not_led_to_start_a_server() -
     hook = run_hook("--server", "no-such-host.invalid:7443", "--tls-ca", __file__)
     assert (hook.returncode, hook.stdout) == (0, b"")
     assert b"see that this machine knows the server's name" in hook.stderr
-    assert b"crabhook serve" not in hook.stderr
+    assert b"open the desk" not in hook.stderr
 
 
 _WITH_A_SILENT_RESOLVER = """

@@ -142,7 +142,7 @@ def test_a_certificate_of_another_ca_is_nobodys(ca: trustme.CA, tmp_path: Path) 
         hook = run_hook(*server)
     assert (hook.returncode, hook.stdout) == (0, b"")
     assert b"--tls-ca does not vouch for the server: " in hook.stderr
-    assert b"crabhook serve" not in hook.stderr
+    assert b"open the desk" not in hook.stderr
     assert hook.stderr.endswith(b"--tls-ca that the server's certificate comes from\n")
     assert not operator.requests
 

@@ -92,7 +92,7 @@ class Gate:
             screen.say("keys came all at once, as pasted text does: nothing was decided")
             return False
         if key == "enter" and isinstance(field, LineInput):
-            screen.say("that was pasted: enter, pressed by itself, goes on")
+            screen.say("that was pasted: press enter again to go on")
             return False
         return True
 

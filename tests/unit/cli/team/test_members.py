@@ -222,7 +222,7 @@ def test_a_machines_hooks_are_installed_by_one_line_with_a_token_of_their_own(
             code, said, _ = agent.finish()
         assert code == 0
         assert "Hooks ask the server at a.example:7443 or 127.0.0.1:7443" in said
-        assert "Next: see that hooks reach the team's server" in said
+        assert "to see that hooks reach the team's server" in said
         assert ann.finish()[0] == 0
     (token,) = (there / "config" / "crabhook" / "servers").glob("*/token")
     assert token.stat().st_mode & 0o777 == 0o600

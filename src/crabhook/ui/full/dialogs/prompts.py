@@ -316,7 +316,7 @@ class Purpose(Enum):
     HALT = ("halt the session of {}, its user reads why: ", "halt")
     STEER = ("tell {} with its next call: ", "go on")
     STOP = ("stop {} at its next call, its agent reads why: ", "go on")
-    MESSAGE = ("{}, a word to the agent's user, sent with your decision: ", "keep message")
+    MESSAGE = ("{}, a message to the agent's user, shown with your decision: ", "keep message")
     WORDS = ("{}, in your own words: ", "keep words")
     REMARK = ("{}, a note beside the answer: ", "keep note")
     FIELD = ("{}, in this field: ", "keep value")

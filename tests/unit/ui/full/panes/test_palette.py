@@ -114,6 +114,6 @@ def test_the_palette_stands_over_the_queue_and_the_card_stays_in_view() -> None:
     sitting.press(":")
     sitting.type("wait")
     assert sitting.rows_of_text()[2].startswith(
-        "│ ▸ +         wait longer  let it wait ten minutes"
+        "│ ▸ +         wait longer  give it ten minutes more"
     )
     assert "ls -l" in sitting.text()
