@@ -112,7 +112,7 @@ def test_nobody_there_is_no_opinion_at_once() -> None:
     answer = Client("unix:/tmp/crabhook-nobody-is-here", BASH).finish()
     assert answer.silent
     assert answer.stderr.count("\n") == 1
-    assert "crabhook serve" in answer.stderr
+    assert "open the desk: crabhook" in answer.stderr
 
 
 def test_a_wait_that_runs_out_is_no_opinion_and_the_card_says_so() -> None:
