@@ -68,9 +68,13 @@ def program_runs(case: Case) -> Iterator[Finding]:
                 yield make_finding("hook.program", "slow", trouble=trouble)
             figures = {"version": version}
             yield make_finding("hook.program", "fine", "", figures, version=version, path=path)
+            continue
+        fillings = {"version": version, "path": path}
+        if entry.stub == program.stub():
+            here = program.interpreter()
+            yield make_finding("hook.program", "python", mend, **fillings, here=here)
         else:
             there, here = entry.stub or entry.interpreter, f"{__version__} at {program.stub()}"
-            fillings = {"version": version, "path": path}
             yield make_finding("hook.program", "other", mend, **fillings, there=there, here=here)
 
 

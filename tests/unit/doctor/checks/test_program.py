@@ -92,6 +92,18 @@ def test_another_installation_is_warned_of(home: Home) -> None:
     assert is_well(home.look(program_runs))
 
 
+def test_another_python_is_warned_of_and_is_no_other_installation(home: Home) -> None:
+    home.install("--gate")
+    other = home.folder / "python3"
+    other.symlink_to(program.interpreter())
+    starting(home, str(other))
+    finding = home.look(program_runs)
+    assert (finding.status, "another Python" in finding.means) == (Status.WARNING, True)
+    assert finding.what.endswith(f"This crabhook runs by {program.interpreter()}")
+    home.mend(finding)
+    assert is_well(home.look(program_runs))
+
+
 def test_the_command_itself_is_known_by_its_version(home: Home) -> None:
     handler = {"type": "command", "command": "crabhook --companion"}
     home.write(home.settings, {"hooks": {"PreToolUse": [{"hooks": [handler]}]}})
