@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import time
 from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
@@ -21,7 +22,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.hashes import SHA256
 
 from crabhook.team.call_signature import PublicKey
-from crabhook.team.edit_team import with_group
+from crabhook.team.edit_team import with_group, without_operator
 from crabhook.team.membership import SshKey
 from tests.integration.test_quorum import COUNTED, RULES, House, pair_of_servers
 from tests.integration.test_shared_record import cluster, url
@@ -68,6 +69,21 @@ class StrictHouse(House):
 
     def strict(self, command: str, call: str, *options: str) -> Client:
         return strict_hook(self.team, self.address, command, call, *options)
+
+    def terms(self, *options: str) -> dict[str, Any]:
+        """What `log verify` says of who had to sign."""
+        verified = self.run("log", "verify", "--json", *options)
+        assert verified.returncode == DONE, verified.stdout
+        terms: dict[str, Any] = json.loads(verified.stdout)["signed"]["terms"]
+        return terms
+
+    def until_recorded(self) -> None:
+        """Wait until the team's file, as it is now, is on record."""
+        digest = sha256(self.team.folder.team.read_bytes()).hexdigest()
+        until = time.monotonic() + 60
+        while digest not in self.run("log", "export").stdout:
+            assert time.monotonic() < until
+            time.sleep(0.2)
 
 
 @pytest.fixture
@@ -125,7 +141,9 @@ def test_two_people_sign_and_a_kill_between_loses_no_signature(house: StrictHous
     assert code == DONE, words
     assert decided(asked)[0] == "allow"
     verified = house.run("log", "verify", "--json")
-    assert json.loads(verified.stdout)["signed"] == {"true": 3, "false": 0, "unknown": 0}
+    terms = {"kept": 1, "lacking": 0, "not_checked": {}}
+    signed = {"true": 3, "false": 0, "unknown": 0, "terms": terms}
+    assert json.loads(verified.stdout)["signed"] == signed
     (line,) = house.run("log", "export", "--format", "dsse").stdout.splitlines()
     told = proven(json.loads(line), house.team.folder.server.read_bytes())
     people = told["predicate"]["signatures"]
@@ -147,6 +165,7 @@ def test_the_people_of_every_rule_sign_and_the_hook_finds_them_in_its_team_file(
     rules = house.folder / ".config/crabhook/rules.toml"
     rules.write_text(RULES + OF_SECURITY)
     house.team.change(lambda team: with_group(team, "security", ("cat",)))
+    house.until_recorded()
     asked = house.strict("terraform apply prod", "t1")
     assert house.homes["ann"].pending()
     for name, code in (("ann", COUNTED), ("bob", COUNTED), ("cat", DONE)):
@@ -160,6 +179,12 @@ def test_the_people_of_every_rule_sign_and_the_hook_finds_them_in_its_team_file(
         for each in told_of["predicate"]["signatures"]
     ]
     assert wanted == [[(2, ["@leads"]), (1, ["@security"])]] * 3
+    # A person who signed leaves the team: the file of then still shows that all was well.
+    older = house.folder / "older"
+    older.write_bytes(house.team.folder.team.read_bytes())
+    house.team.change(lambda team: without_operator(team, "cat", None, int(time.time())))
+    assert house.terms() == {"kept": 0, "lacking": 0, "not_checked": {"left": 1}}
+    assert house.terms("--team-file", str(older))["kept"] == 1
 
 
 def test_an_ssh_key_signs_what_a_verb_decides(house: StrictHouse) -> None:
@@ -183,7 +208,9 @@ def test_an_ssh_key_signs_what_a_verb_decides(house: StrictHouse) -> None:
     assert told.returncode == DONE, told.stderr
     assert decided(asked)[0] == "allow"
     verified = house.run("log", "verify", "--json")
-    assert json.loads(verified.stdout)["signed"] == {"true": 1, "false": 0, "unknown": 0}
+    terms = {"kept": 0, "lacking": 0, "not_checked": {}}
+    signed = {"true": 1, "false": 0, "unknown": 0, "terms": terms}
+    assert json.loads(verified.stdout)["signed"] == signed
 
 
 def test_a_signed_vote_stays_where_the_leader_is_killed_and_another_server_leads(

@@ -301,7 +301,7 @@ ATTACKS: Mapping[str, Attack] = {
         _by(ANN, terms=_wanting(SignedTerms(1, ("@bobs",), after=((600_000, "@anns"),)))),
     ),
     "the owner of the machine": Attack(
-        "the owner of this machine does not count",
+        "the owner of the machine does not count",
         _by(ANN, terms=_wanting(SignedTerms(1, not_self=True))),
         lambda team: replace(team, owner="o-ann"),
     ),

@@ -20,6 +20,8 @@ from crabhook.hook.statement import (
     ticket_digest,
 )
 from crabhook.model.actor import Role
+from crabhook.model.signing import DecisionSignature
+from crabhook.model.statements import vote_of
 from crabhook.team.call_signature import PublicKey
 from crabhook.team.certificates import Authority, new_key, signing_key_of
 from crabhook.team.membership import Device, Member, SshKey, Team, TeamGroup, fingerprint_of
@@ -147,6 +149,24 @@ class Signing:
             made.authenticator_data = assertion.authenticator_data
             made.client_data_json = assertion.client_data
         return made
+
+    def kept(self, person: SigningPerson, kind: str = "desk") -> DecisionSignature:
+        """What the person signs, as the record keeps it."""
+        sent = self.by(person, kind)
+        bare = DecisionSignature(
+            self.request.request_id,
+            sent.kind,
+            sent.operator_id,
+            sent.key_id,
+            sent.signed_at_ms,
+            sent.verdict,
+            sent.card,
+            sent.terms,
+            sent.signature,
+            sent.authenticator_data,
+            sent.client_data_json,
+        )
+        return replace(bare, statement=self.statement(vote_of(bare)))
 
     def statement(self, vote: SignedVote) -> bytes:
         """What is signed."""

@@ -9,8 +9,10 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
+from functools import partial
 from getpass import getuser
 from itertools import islice
+from pathlib import Path
 from socket import gethostname
 from time import time
 from typing import TYPE_CHECKING, TypeAlias
@@ -54,6 +56,7 @@ from crabhook.ui.console import say, say_json
 
 if TYPE_CHECKING:
     from crabhook.store.proofs import Proofs
+    from crabhook.store.recorded_past import RecordedPast
     from crabhook.store.signed_decisions import SignedDecisions
     from crabhook.team.membership import Team
 
@@ -222,13 +225,21 @@ def _verify(history: History, arguments: argparse.Namespace) -> int:
             heads.append(read_head(path.read_text(encoding="utf-8")))
         except (OSError, ValueError) as error:
             raise StoreError(f"{path} cannot be read as a head: {error}") from error
-    signatures = _signatures()
+    from crabhook.store.recorded_past import RecordedPast
+
+    past, team_files = RecordedPast(), tuple(map(_content, arguments.team_file))
+    if team_files:
+        _teams(team_files)  # says what is wrong with them
+    signatures = _signatures(past, team_files)
+
+    takes = *(each.take for each in signatures), past.take
 
     def look(record: Record) -> None:
-        for each in signatures:
-            each.take(record)
+        for take in takes:
+            take(record)
 
     verified = verify_here(history, heads, look=look)
+    past.last_file = _last_team_file(history)
     for finding in (finding for each in signatures for finding in each.false()):
         verified.fault(finding.seq, finding.what)
     if arguments.json:
@@ -303,17 +314,45 @@ def _proofs() -> "Proofs":
     return Proofs(_team_here())
 
 
-def _signed_decisions() -> "SignedDecisions":
+def _signed_decisions(past: "RecordedPast", team_files: Iterable[bytes]) -> "SignedDecisions":
     from crabhook.store.signed_decisions import SignedDecisions
 
-    return SignedDecisions(_team_here())
+    return SignedDecisions(_teams(team_files), past)
 
 
-def _signatures() -> tuple[_ByTeam, ...]:
+def _signatures(past: "RecordedPast", team_files: Iterable[bytes]) -> tuple[_ByTeam, ...]:
+    decisions = partial(_signed_decisions, past, team_files)
     return (
         _ByTeam("passkeys", "Passkeys opened {} calls", may_be_by_passkey, _proofs),
-        _ByTeam("signed", "People signed {} decisions", may_be_signed, _signed_decisions),
+        _ByTeam("signed", "People signed {} decisions", may_be_signed, decisions),
     )
+
+
+def _teams(team_files: Iterable[bytes]) -> "dict[str, Team]":
+    from crabhook.team.folder import Folder
+    from crabhook.team.team_file import teams_by_digest
+
+    _team_here()  # says what is wrong with it
+    return teams_by_digest(Folder(config.team_folder()), team_files)
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise StoreError(f"{path} cannot be read: {error.strerror}") from error
+
+
+def _last_team_file(history: History) -> str:
+    """Return the SHA-256 of the team's file that servers saw last; empty if that is unknown."""
+    from crabhook.server.core.policy_changes import policy_in
+    from crabhook.team.folder import TEAM
+
+    try:
+        document = history.documents().get(POLICY)
+    except StoreError:  # a fault already
+        return ""
+    return policy_in(document.text if document else "").seen.get(TEAM, "")
 
 
 def _replay(history: History, arguments: argparse.Namespace) -> int:

@@ -1,4 +1,6 @@
-"""Whether the people who signed are those whom an answer needs; imported by strict hooks alone.
+"""Whether the people who signed are those whom an answer needs.
+
+Strict hooks import this, and what verifies the record.
 
 The law is the broker's (`crabhook.model.ballot`). All terms have to hold, each by so many different
 people. One person counts for each of the terms that mean that person. So the law of a hook and the
@@ -65,5 +67,5 @@ class Quorum:
         who = f" ({', '.join(counted)})" if counted else ""
         words = f"{len(counted)} of {terms.need}{whom} have signed the answer{how}{who}"
         if terms.not_self and not self._owner_known:
-            return f"{words}: the team file names no owner of this machine, who would not count"
-        return f"{words}: the owner of this machine does not count" if terms.not_self else words
+            return f"{words}: the team file names no owner of the machine, who would not count"
+        return f"{words}: the owner of the machine does not count" if terms.not_self else words

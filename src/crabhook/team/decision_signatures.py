@@ -22,6 +22,9 @@ from crabhook.team.passkeys import Assertion, from_text, verify
 DESK, SSH, PASSKEY = 1, 2, 3
 """The kinds of keys, as `SignatureKind` of permission.proto numbers them."""
 
+STEPS_UP = (SSH, PASSKEY)
+"""What signs a call by itself; a desk's passphrase opens for hours."""
+
 SIGNED_WITHIN = 600.0  # seconds that the signer's clock may differ from the server's
 
 

@@ -12,7 +12,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from math import inf
@@ -249,6 +249,16 @@ def team_in(folder: Folder) -> membership.Team:
     if not folder.exists:
         raise TeamError("there is no team here: `crabhook team init` founds one")
     return read_team(private(folder.team, _LARGEST), private(folder.authority))
+
+
+def teams_by_digest(folder: Folder, others: Iterable[bytes] = ()) -> dict[str, membership.Team]:
+    """Return the team by the SHA-256 of its file here, and of other files of it, such as older.
+
+    Raises TeamError for a file that this team's authority has not signed.
+    """
+    authority = private(folder.authority)
+    contents = (*others, private(folder.team, _LARGEST))
+    return {hashlib.sha256(each).hexdigest(): read_team(each, authority) for each in contents}
 
 
 _Stamp: TypeAlias = tuple[int, int, int] | str

@@ -3,6 +3,8 @@
 import json
 import time
 from collections.abc import Callable
+from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -10,12 +12,13 @@ import pytest
 from crabhook import config
 from crabhook.cli import main
 from crabhook.cli.verbs import past
+from crabhook.hook.statement import SignedTerms
 from crabhook.model.actor import OWNER, Operator, RuleActor
 from crabhook.model.proof import CallProof
 from crabhook.store.actors import decider_data
 from crabhook.store.change import happened
 from crabhook.store.opening import open_writer
-from crabhook.store.record import RecordKind
+from crabhook.store.record import Entry, RecordKind
 from crabhook.team.call_signature import SignedCall
 from crabhook.team.edit_team import with_passkey
 from crabhook.team.passkeys import challenge_of
@@ -23,6 +26,7 @@ from tests.support.authenticator import Authenticator
 from tests.support.team import founded
 from tests.unit.cli.pastrecord import decided
 from tests.unit.store.making import NOON, decision, entry, laid_open
+from tests.unit.store.test_signed_terms import ANN, BOB, allowed, signed, team_file
 
 HOSTILE = "ls \x1b[2J\u202e\nrm"
 Read = Callable[..., tuple[int, str, str]]
@@ -238,6 +242,44 @@ def test_verifying_counts_what_passkeys_signed_and_finds_what_they_did_not(
     code, out, _ = run("verify")
     assert (code, "Passkeys opened 2 calls, not verified here: " in out) == (0, True)
     assert json.loads(run("verify", "--json")[1])["passkeys"]["unverified"] == 2
+
+
+def test_verifying_finds_an_allow_that_too_few_people_signed(
+    run: Read, folder: Path, tmp_path: Path
+) -> None:
+    ours, older = founded(folder / "team", time.time()), tmp_path / "older"
+    team = ours.change(lambda team: replace(team, members=(ANN.member, BOB.member)))
+    older.write_bytes(ours.folder.team.read_bytes())
+    then = sha256(older.read_bytes()).hexdigest()
+    of_ann, of_bob = (signed(person, SignedTerms(2), team=team.id) for person in (ANN, BOB))
+
+    def write(*entries: Entry) -> None:
+        store = open_writer(folder)
+        store.write([happened(*entries)])
+        store.close()
+
+    write(team_file(then), allowed(of_ann, of_bob))
+    sound = "1 answers name who has to sign, and these people signed 1."
+    code, out, _ = run("verify")
+    assert (code, sound in out) == (0, True)
+    # One of them leaves the team, whose older file still has her keys.
+    ours.change(lambda team: replace(team, members=(ANN.member,)))
+    now = sha256(ours.folder.team.read_bytes()).hexdigest()
+    write(team_file(now, time.time() + 3600, before=then))
+    code, out, _ = run("verify")
+    assert (code, "1 not checked: who signed has left the team" in out) == (0, True)
+    code, out, _ = run("verify", "--team-file", str(older))
+    assert (code, sound in out) == (0, True)
+    write(allowed(signed(ANN, SignedTerms(2), team=team.id)))
+    code, out, _ = run("verify", "--team-file", str(older))
+    lack = "FAULT  record 9: its decision lacks signatures: 1 of 2 have signed the answer (ann)"
+    assert (code, lack in out) == (1, True)
+    terms = json.loads(run("verify", "--json")[1])["signed"]["terms"]
+    assert terms == {"kept": 0, "lacking": 1, "not_checked": {"left": 1}}
+    older.write_bytes(older.read_bytes().replace(b"ann", b"eve"))
+    for path, why in ((older, "without the team's passphrase"), (tmp_path, "cannot be read")):
+        code, _, error = run("verify", "--team-file", str(path))
+        assert (code, why in error) == (2, True), error
 
 
 def test_a_head_kept_elsewhere_finds_what_our_own_no_longer_can(

@@ -16,6 +16,7 @@ from crabhook.store.actors import decider_data
 from crabhook.store.change import happened
 from crabhook.store.opening import open_writer
 from crabhook.store.record import Entry, RecordKind
+from crabhook.store.recorded_past import RecordedPast
 from crabhook.store.signed_decisions import SignedDecisions
 from crabhook.team.membership import Device, Member, Team
 from tests.support.authenticator import FAR
@@ -67,9 +68,11 @@ def proven(folder: Path, *written: Entry, team: Team = TEAM) -> SignedDecisions:
     store.write([happened(each) for each in written])
     store.close()
     assert verified(folder).sound
-    found = SignedDecisions(team)
+    past = RecordedPast()
+    found = SignedDecisions({"f5": team}, past)
     for record in records(folder):
         found.take(record)
+        past.take(record)
     return found
 
 
@@ -79,7 +82,8 @@ def test_signatures_are_on_record_as_they_were_made_beside_a_secret_that_is_not(
     both = signed(terms=TWO), signed("bob", terms=TWO)
     voted = decided(both[0], kind=RecordKind.VOTED)
     found = proven(tmp_path, entry(), voted, decided(*both))
-    assert found.values == {"true": 3, "false": 0, "unknown": 0}
+    terms = {"kept": 1, "lacking": 0, "not_checked": {}}
+    assert found.values == {"true": 3, "false": 0, "unknown": 0, "terms": terms}
     assert all(SECRET not in record.body for record in records(tmp_path))
     assert "3 times: 3 are true" in " ".join(found.told())
 
@@ -118,4 +122,5 @@ def test_a_key_that_was_revoked_before_is_a_fault_and_one_revoked_later_is_none(
         found = proven(tmp_path / str(revoked), decided(signed()), team=team)
         assert len(found.false) == false
     gone = proven(tmp_path / "gone", decided(signed()), team=replace(TEAM, members=()))
-    assert gone.values == {"true": 0, "false": 0, "unknown": 1}
+    terms = {"kept": 0, "lacking": 0, "not_checked": {}}
+    assert gone.values == {"true": 0, "false": 0, "unknown": 1, "terms": terms}

@@ -10,7 +10,6 @@ import pytest
 from crabhook.hook.statement import NAMESPACE
 from crabhook.model.actor import Role
 from crabhook.model.signing import DecisionSignature
-from crabhook.model.statements import vote_of
 from crabhook.team.call_signature import PublicKey
 from crabhook.team.decision_signatures import FalseSignatureError, check_signature
 from crabhook.team.membership import SshKey
@@ -31,18 +30,7 @@ def made(kind: str = "desk", by: SigningPerson = ANN) -> DecisionSignature:
     request = pb.PermissionRequest(request_id="r1", secret="s", platform="claude", payload=b"{}")
     request.stance = pb.STANCE_GATE
     request.strict.team_id = bytes.fromhex(TEAM.id)
-    signing = Signing(PEOPLE, request, pb.Reply())
-    sent = signing.by(by, kind)
-    about = "r1", sent.kind, sent.operator_id, sent.key_id, sent.signed_at_ms, sent.verdict
-    bare = DecisionSignature(
-        *about,
-        card=sent.card,
-        terms=sent.terms,
-        signature=sent.signature,
-        authenticator_data=sent.authenticator_data,
-        client_data=sent.client_data_json,
-    )
-    return replace(bare, statement=signing.statement(vote_of(bare)))
+    return Signing(PEOPLE, request, pb.Reply()).kept(by, kind)
 
 
 def team_with(**ann: Any) -> Team:
