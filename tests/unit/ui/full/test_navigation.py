@@ -214,7 +214,7 @@ def test_whoever_leaves_is_told_what_becomes_of_what_waits_there(elsewhere: bool
     assert ("The server goes on without this desk" in asked) is elsewhere
     assert ("What waits gets no opinion" in asked) is not elsewhere
     sitting.press("escape", "c-c")
-    then = "will go on waiting at the server" if elsewhere else "will be released with no opinion"
+    then = "will go on waiting at the server" if elsewhere else "will go back to the agents"
     assert then in sitting.text()
     assert not sitting.screen.done
 

@@ -214,7 +214,7 @@ def test_one_press_of_ctrl_c_only_tells_what_two_would_do() -> None:
     sitting.ask(session_id="b")
     sitting.press("c-c")
     assert not sitting.screen.done
-    assert "Ctrl-C again to quit: 2 waiting requests will be released" in sitting.text()
+    assert "Ctrl-C again to quit: 2 waiting requests will go back to the agents" in sitting.text()
     sitting.press("c-c")
     assert sitting.screen.done
 

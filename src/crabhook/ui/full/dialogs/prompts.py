@@ -282,7 +282,7 @@ def quitting(waiting: int, held: int, *, elsewhere: bool = False) -> str:
     """Return what a second Ctrl-C would do."""
     unsent = f", {held} of them answered and not sent yet" if held else ""
     requests = plural(waiting, "waiting request")
-    then = "will go on waiting at the server" if elsewhere else "will be released with no opinion"
+    then = "will go on waiting at the server" if elsewhere else "will go back to the agents"
     return f"Ctrl-C again to quit: {requests} {then}{unsent}"
 
 

@@ -200,6 +200,8 @@ def empty_lines(screen: Screen, columns: int, height: int) -> list[Line]:
         named = f"  (or {', '.join(others)}{more})" if others else ""
         facts.append((what, f"crabhook install {unhooked[0]}", named))
     facts.append(("try it", "crabhook demo", "  an agent that is a script"))
+    # The help line of a narrow terminal has no room for it.
+    facts.append(("leave", "q", "  or Ctrl-C twice"))
     facts.append(("today", "", screen.desk.house().today or "nothing was decided yet"))
     rows: list[Line] = [[], [("dim", "   Nothing needs you")], []]
     rows += [

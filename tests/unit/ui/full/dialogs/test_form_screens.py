@@ -89,6 +89,7 @@ EMPTY = """\
 
    connect an agent  crabhook install claude  (or codex, copilot and 3 more)
    try it            crabhook demo  an agent that is a script
+   leave             q  or Ctrl-C twice
    today             nothing was decided yet"""
 
 
