@@ -5,7 +5,7 @@ that. What the hooks sent and printed is on record by its digests alone, in the 
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -54,13 +54,13 @@ class _Sorted(NamedTuple):
 
 
 class _Suspect(NamedTuple):
-    """A decision that lacks people by a file of the team, if that was the file of then.
+    """A finding by a file of the team, if that was the file of then.
 
     If it was not, `unless` says why nobody knows.
     """
 
     record: Record
-    lacks: str
+    finding: RecordFinding
     unless: Unchecked
     file: str
 
@@ -72,17 +72,17 @@ class SignedDecisions:
     `files`: the team, by the SHA-256 of each of its files. A decision is verified by the file of
     its time if that is among them, else by the newest. `past` takes each record after this has.
 
-    `unknown` are of people whom the team's file does not have any more. `kept`: for so many hooks
+    `kept`: for so many hooks
     the people signed whom the terms ask for.
     """
 
     files: Mapping[str, Team]
     past: RecordedPast
     true: int = 0
-    unknown: int = 0
     kept: int = 0
     _false: list[RecordFinding] = field(default_factory=list)
     _lacking: list[RecordFinding] = field(default_factory=list)
+    _strangers: list[_Suspect] = field(default_factory=list)
     _suspects: list[_Suspect] = field(default_factory=list)
     _unchecked: Counter[Unchecked] = field(default_factory=Counter)
     _decided: set[bytes] = field(default_factory=set)
@@ -90,13 +90,22 @@ class SignedDecisions:
     @property
     def false(self) -> list[RecordFinding]:
         """What is not as it should be, by all records that were taken."""
-        return [*self._false, *self.lacking]
+        return [*self.false_signatures, *self.lacking]
+
+    @property
+    def false_signatures(self) -> list[RecordFinding]:
+        """The signatures that are none, or were by nobody of the team of then."""
+        return [*self._false, *self._proven(self._strangers)]
+
+    @property
+    def unknown(self) -> int:
+        """How many signatures are of people or keys that the team's file does not have any more."""
+        return len(self._strangers) - len(self._proven(self._strangers))
 
     @property
     def lacking(self) -> list[RecordFinding]:
         """The decisions that too few people signed, or others."""
-        suspects = (_lacks(each.record, each.lacks) for each in self._suspects if self._is_so(each))
-        return [*self._lacking, *suspects]
+        return [*self._lacking, *self._proven(self._suspects)]
 
     @property
     def unchecked(self) -> Mapping[Unchecked, int]:
@@ -104,6 +113,9 @@ class SignedDecisions:
         return self._unchecked + Counter(
             each.unless for each in self._suspects if not self._is_so(each)
         )
+
+    def _proven(self, suspects: Iterable[_Suspect]) -> list[RecordFinding]:
+        return [each.finding for each in suspects if self._is_so(each)]
 
     def _is_so(self, suspect: _Suspect) -> bool:
         return self.past.was_in_force(suspect.file, suspect.record)
@@ -113,17 +125,17 @@ class SignedDecisions:
         """The numbers, for programs."""
         unchecked = {why.value: number for why, number in self.unchecked.items()}
         terms = {"kept": self.kept, "lacking": len(self.lacking), "not_checked": unchecked}
-        numbers = {"true": self.true, "false": len(self._false), "unknown": self.unknown}
+        numbers = {"true": self.true, "false": len(self.false_signatures), "unknown": self.unknown}
         return {**numbers, "terms": terms}
 
     def told(self) -> Iterator[str]:
         """Yield what was verified, a sentence each; nothing where nobody signed a decision."""
-        number = self.true + self.unknown + len(self._false)
+        number = self.true + len(self._strangers) + len(self._false)
         if not number:
             return
         yield f"People signed decisions for strict hooks {number} times: {self.true} are true."
         if self.unknown:
-            yield f"{self.unknown} cannot be verified: their people are not in the team any more."
+            yield f"{self.unknown} cannot be verified: the team does not have their people or keys."
         lacking, unchecked = len(self.lacking), self.unchecked
         if named := self.kept + lacking + sum(unchecked.values()):
             yield f"{named} answers name who has to sign, and these people signed {self.kept}."
@@ -141,7 +153,7 @@ class SignedDecisions:
             if isinstance(who, Operator) and all(each.operator != who.id for each in signatures):
                 self._is_false(record, f"{who.name} did not sign it")
             file = self._file()
-            parts = self._verify(record, data, signatures, self.files[file])
+            parts = self._verify(record, data, signatures, file)
             if record.kind == RecordKind.DECIDED and record.verdict in LETS:
                 self._hold(record, str(data.get("machine", "")), parts, file)
         except _CANNOT_BE_READ:
@@ -160,22 +172,23 @@ class SignedDecisions:
         record: Record,
         data: Mapping[str, Any],
         signatures: tuple[DecisionSignature, ...],
-        team: Team,
+        file: str,
     ) -> _Sorted:
         at = datetime.fromisoformat(str(record.at)).timestamp()
         parts = _Sorted([], [])
         for each in signatures:
             try:
                 self._compare(record, data, each)
-                check_signature(each, team, at, PagesOf())
-            except UnknownSignerError:
+                check_signature(each, self.files[file], at, PagesOf())
+            except UnknownSignerError as error:
                 parts.left.append(each)
+                finding = _no_signature(record, str(error))
+                self._strangers.append(_Suspect(record, finding, Unchecked.LEFT, file))
             except FalseSignatureError as error:
                 self._is_false(record, str(error))
             else:
                 parts.true.append(each)
         self.true += len(parts.true)
-        self.unknown += len(parts.left)
         return parts
 
     def _hold(self, record: Record, machine: str, parts: _Sorted, file: str) -> None:
@@ -186,17 +199,18 @@ class SignedDecisions:
             if not answer.terms:
                 continue
             finding = terms_finding(answer, self.files[file])
+            lacks = _lack(record, finding.lacks)
             if not finding.lacks:
                 self.kept += 1
             elif finding.unless is None:
-                self._lacking.append(_lacks(record, finding.lacks))
+                self._lacking.append(lacks)
             elif finding.unless in _BY_FILE:
-                self._suspects.append(_Suspect(record, finding.lacks, finding.unless, file))
+                self._suspects.append(_Suspect(record, lacks, finding.unless, file))
             else:
                 self._unchecked[finding.unless] += 1
 
     def _is_false(self, record: Record, why: str) -> None:
-        self._false.append(RecordFinding(record.seq, f"a signature of its decision is none: {why}"))
+        self._false.append(_no_signature(record, why))
 
     def _compare(self, record: Record, data: Mapping[str, Any], each: DecisionSignature) -> None:
         legs = data.get("legs")
@@ -218,5 +232,9 @@ class SignedDecisions:
             self._decided.add(each.signature)
 
 
-def _lacks(record: Record, words: str) -> RecordFinding:
+def _no_signature(record: Record, why: str) -> RecordFinding:
+    return RecordFinding(record.seq, f"a signature of its decision is none: {why}")
+
+
+def _lack(record: Record, words: str) -> RecordFinding:
     return RecordFinding(record.seq, f"its decision lacks signatures: {words}")

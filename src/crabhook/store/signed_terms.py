@@ -27,7 +27,7 @@ class Unchecked(StrEnum):
 
 @frozen
 class SignedAnswer:
-    """What was signed for one hook: the signatures that are true, and those of people who left.
+    """What was signed for one hook: what is true, and what nobody of the team's file signs with.
 
     `machine` names the hook's machine, as in the team's file; empty for the server's own.
     """
@@ -80,13 +80,14 @@ def _readings(answer: SignedAnswer, team: Team) -> Iterator[tuple[Unchecked | No
     def anybody(person: str) -> TrueSigner:
         return TrueSigner(names.get(person, person), selectors, own=False)
 
-    there, gone = _people(answer.true, by_file), _people(answer.left, anybody)
+    there, everybody = _people(answer.true, by_file), (*answer.true, *answer.left)
+    sure = {each.operator for each in answer.true}
+    some = _people(everybody, lambda person: (by_file if person in sure else anybody)(person))
     yield None, Quorum(there, waited.least, owner_known=owner_known)
     yield Unchecked.WAITED, Quorum(there, waited.most, owner_known=owner_known)
     yield Unchecked.OWNER, Quorum(there, waited.most, owner_known=True)
-    yield Unchecked.LEFT, Quorum((*there, *gone), waited.most, owner_known=True)
-    all_of_them = _people((*answer.true, *answer.left), anybody)
-    yield Unchecked.TEAM, Quorum(all_of_them, waited.most, owner_known=True)
+    yield Unchecked.LEFT, Quorum(some, waited.most, owner_known=True)
+    yield Unchecked.TEAM, Quorum(_people(everybody, anybody), waited.most, owner_known=True)
 
 
 def _people(

@@ -33,7 +33,7 @@ class FalseSignatureError(CrabhookError):
 
 
 class UnknownSignerError(FalseSignatureError):
-    """The team has nobody of that id: who signed has left it."""
+    """By the team's file nobody who decides has such a key; an older file may have had it."""
 
 
 def check_signature(
@@ -47,7 +47,7 @@ def check_signature(
     if member is None:
         raise UnknownSignerError("who signed is not in the team")
     if not member.role.includes(Role.DECIDER):
-        raise FalseSignatureError(f"{member.name} is a {member.role}, who decides nothing")
+        raise UnknownSignerError(f"{member.name} is a {member.role}, who decides nothing")
     try:
         fields = StatementFields.read(signature.statement)
     except ValueError as error:
@@ -87,7 +87,7 @@ def _need_same(fields: StatementFields, signature: DecisionSignature) -> None:
 def _by_desk(signature: DecisionSignature, member: Member, now: float, _: Container[str]) -> None:
     device = next((each for each in member.devices if each.id == signature.key), None)
     if device is None or not device.signing:
-        raise FalseSignatureError(
+        raise UnknownSignerError(
             f"{member.name} has no device with a key that signs decisions, by the id "
             f"{signature.key[:40]!r}: a device that joined before has to join again"
         )
@@ -99,15 +99,17 @@ def _by_desk(signature: DecisionSignature, member: Member, now: float, _: Contai
 def _by_ssh(signature: DecisionSignature, member: Member, _now: float, _: Container[str]) -> None:
     shown = shown_by(signature.signature, signature.statement, NAMESPACE)
     trusted = next((each for each in member.keys if each.key == str(shown.key)), None)
-    if trusted is None or shown.key.fingerprint != signature.key:
-        raise FalseSignatureError(
+    if shown.key.fingerprint != signature.key:
+        raise FalseSignatureError("another key signed than it says")
+    if trusted is None:
+        raise UnknownSignerError(
             f"{shown.key.fingerprint} is no key of {member.name}'s: an admin runs `crabhook team "
             "keys trust`"
         )
     if shown.key.in_hardware and not shown.touched:
         raise FalseSignatureError("the key was not touched")
     if not shown.key.in_hardware and not trusted.confirmed:
-        raise FalseSignatureError("this key signs without a person")
+        raise UnknownSignerError("this key signs without a person")
 
 
 def _by_passkey(
@@ -115,10 +117,10 @@ def _by_passkey(
 ) -> None:
     passkey = next((each for each in member.passkeys if each.id == signature.key), None)
     if passkey is None:
-        raise FalseSignatureError(f"{member.name} has no such passkey")
+        raise UnknownSignerError(f"{member.name} has no such passkey")
     _need_standing(passkey, member, now)
     if not passkey.counts:
-        raise FalseSignatureError(
+        raise UnknownSignerError(
             f"the passkey on {passkey.name} is on a machine where agents run: an admin runs "
             "`crabhook team keys trust`"
         )

@@ -62,13 +62,18 @@ def decided(*signatures: DecisionSignature, kind: RecordKind = RecordKind.DECIDE
     return entry(kind, body=body, signed=signatures, **about)
 
 
-def proven(folder: Path, *written: Entry, team: Team = TEAM) -> SignedDecisions:
-    """Write these entries; verify the record, and what people signed."""
+def proven(
+    folder: Path, *written: Entry, team: Team = TEAM, of_then: bool = True
+) -> SignedDecisions:
+    """Write these entries; verify the record, and what people signed.
+
+    `of_then`: the record says that the team's file has not changed.
+    """
     store = open_writer(folder)
     store.write([happened(each) for each in written])
     store.close()
     assert verified(folder).sound
-    past = RecordedPast()
+    past = RecordedPast("f5" if of_then else "")
     found = SignedDecisions({"f5": team}, past)
     for record in records(folder):
         found.take(record)
@@ -121,6 +126,8 @@ def test_a_key_that_was_revoked_before_is_a_fault_and_one_revoked_later_is_none(
         team = replace(TEAM, members=(member("ann", revoked=revoked), member("bob")))
         found = proven(tmp_path / str(revoked), decided(signed()), team=team)
         assert len(found.false) == false
-    gone = proven(tmp_path / "gone", decided(signed()), team=replace(TEAM, members=()))
+    gone = proven(
+        tmp_path / "gone", decided(signed()), team=replace(TEAM, members=()), of_then=False
+    )
     terms = {"kept": 0, "lacking": 0, "not_checked": {}}
     assert gone.values == {"true": 0, "false": 0, "unknown": 1, "terms": terms}

@@ -219,16 +219,52 @@ def test_a_signer_who_has_left_the_team_since_was_right_then(tmp_path: Path) -> 
     without_bob = replace(
         THEN, version=6, members=tuple(m for m in THEN.members if m.name != "bob")
     )
-    left = team_file("then"), both, team_file("now", NOW + 3600, before="then")
+    left = _since(both)
     assert outcome(tmp_path / "now", *left, now=without_bob) == unchecked("left")
     assert outcome(tmp_path / "then", *left, then=THEN, now=without_bob) == kept()
     nobody = replace(THEN, version=6, members=())
     assert outcome(tmp_path / "all", *left, now=nobody) == unchecked("left")
     # What somebody signed who cannot be verified asks for nobody.
     of_five = allowed(signed(ANN, SignedTerms(1)), signed(BOB, SignedTerms(5)))
-    assert outcome(tmp_path / "five", team_file("then"), of_five, then=without_bob) == kept()
+    result = outcome(tmp_path / "five", *_since(of_five), now=without_bob)
+    assert result == kept()
     # A person of whom the team had never heard is no signer who left.
-    (what,) = outcome(tmp_path / "never", team_file("then"), both, then=without_bob).false
+    never = outcome(tmp_path / "never", team_file("then"), both, then=without_bob)
+    assert "who signed is not in the team" in never.false[0]
+    assert "1 of 2 have signed the answer (ann)" in never.false[1]
+
+
+def _since(decided: Entry) -> tuple[Entry, ...]:
+    """A decision, since which the team has changed."""
+    return team_file("then"), decided, team_file("now", NOW + 3600, before="then")
+
+
+@pytest.mark.parametrize(
+    ("kind", "changed"),
+    [
+        ("desk", {"role": Role.VIEWER}),
+        ("desk", {"devices": ()}),
+        ("ssh", {"keys": ()}),
+        ("passkey", {"passkeys": ()}),
+    ],
+)
+def test_a_right_or_a_key_that_was_taken_since_makes_no_signature_false(
+    tmp_path: Path, kind: str, changed: dict[str, Any]
+) -> None:
+    ann, *others = THEN.members
+    now = replace(THEN, version=6, members=(replace(ann, **changed), *others))
+    one = allowed(signed(ANN, SignedTerms(1), kind=kind))
+    assert outcome(tmp_path / "now", *_since(one), now=now) == unchecked("left")
+    assert outcome(tmp_path / "then", *_since(one), then=THEN, now=now) == kept()
+    # By the file of then nobody had signed it.
+    assert len(outcome(tmp_path / "false", team_file("now"), one, now=now).false) == 2
+
+
+def test_a_person_with_two_keys_one_of_which_is_gone_is_no_second_person(tmp_path: Path) -> None:
+    ann, *others = THEN.members
+    now = replace(THEN, version=6, members=(replace(ann, keys=()), *others))
+    twice = allowed(signed(ANN, SignedTerms(2)), signed(ANN, SignedTerms(2), kind="ssh"))
+    (what,) = outcome(tmp_path, *_since(twice), now=now).false
     assert "1 of 2 have signed the answer (ann)" in what
 
 
