@@ -3,10 +3,16 @@
 import os
 import signal
 import subprocess
+import time
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 
+from crabhook.store.record import RecordKind
+from tests.support.client import Client, sample
+from tests.support.ledger import Ledger
+from tests.support.mortal import MortalServer
 from tests.support.warm_start import PROGRAM
 
 
@@ -57,3 +63,18 @@ def test_a_copy_is_a_child_of_the_test_in_a_session_of_its_own(
             assert {"0", "1", "2"} < descriptors
         server.kill()
         assert server.wait(60) == -signal.SIGKILL
+
+
+@pytest.mark.process
+def test_a_copy_whose_clock_is_moved_dates_its_record_by_it() -> None:
+    ahead = 10 * 86_400.0
+    with MortalServer() as server:
+        server.set_clock(ahead)
+        server.start()
+        client = Client(server.address, sample("PreToolUse-Bash"))
+        server.hears("#1 PreToolUse")
+        server.say("1 deny no")
+        client.finish()
+        (decided,) = Ledger(server.state / "crabhook").of(RecordKind.DECIDED)
+    moved = datetime.fromisoformat(decided.at).timestamp() - time.time()
+    assert abs(moved - ahead) < 600

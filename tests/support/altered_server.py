@@ -8,6 +8,7 @@ hooks of the one before; "" leaves it as it is.
 No test may set the machine's clock, a time namespace moves only the clocks that nobody can set, and
 libfaketime is not everywhere.  `time.time` is the only wall clock the server reads, so it is
 replaced before the first module of the server asks for it; all else is the code as it is shipped.
+A copy of `warm_program` was imported under such a clock, and moves it.
 """
 
 from __future__ import annotations
@@ -15,17 +16,41 @@ from __future__ import annotations
 import sys
 import time
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
-from crabhook.broker import restoring
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class MovableClock:
+    """The machine's wall clock, and the seconds by which it is ahead."""
+
+    def __init__(self) -> None:
+        self._true = time.time
+        self.ahead: Callable[[], float] = lambda: 0.0
+
+    def __call__(self) -> float:
+        return self._true() + self.ahead()
+
+
+def make_movable() -> None:
+    """Give every module that is imported from now on a clock that `alter` can move."""
+    time.time = MovableClock()
 
 
 def alter(clock: Path, patience: str) -> None:
-    """Move the clock and shorten the patience; no module of the server is imported yet."""
-    true = time.time
-    time.time = lambda: true() + float(clock.read_text("ascii"))
+    """Move the clock and shorten the patience."""
+    if not isinstance(time.time, MovableClock):
+        make_movable()  # no module of the server is imported yet
+    assert isinstance(time.time, MovableClock)
+    time.time.ahead = lambda: float(clock.read_text("ascii"))
     if patience:
-        restoring.COME_BACK_WITHIN = float(patience)
+        from crabhook.broker import restoring
+
+        before = restoring.COME_BACK_WITHIN
+        for module in tuple(sys.modules.values()):
+            if vars(module).get("COME_BACK_WITHIN") == before:
+                module.COME_BACK_WITHIN = float(patience)  # type: ignore[attr-defined]
 
 
 def main() -> NoReturn:

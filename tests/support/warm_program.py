@@ -13,13 +13,16 @@ import json
 import os
 import pkgutil
 import resource
+import runpy
 import socket
 import sys
 import termios
 import threading
+from pathlib import Path
 from typing import NoReturn
 
 WARM = ("crabhook.app.server", "crabhook.ui.plain.desk", "crabhook.ui.plain.person")
+ALTERED = runpy.run_path(str(Path(__file__).with_name("altered_server.py")))
 FIRST_FREE = 200  # a number above every descriptor that a program is given
 
 
@@ -43,6 +46,7 @@ def main() -> None:
 
 
 def _import() -> None:
+    ALTERED["make_movable"]()
     import crabhook.cli
 
     for module in pkgutil.walk_packages(crabhook.cli.__path__, "crabhook.cli."):
@@ -78,6 +82,7 @@ def _become(
     descriptors: list[int],
     new_session: bool,
     limits: dict[str, tuple[int, int]],
+    altered: tuple[str, str] | None,
 ) -> None:
     """Be a process that was started with these, until the program has ended."""
     if new_session or terminal is not None:
@@ -102,6 +107,8 @@ def _become(
     sys.stdout.reconfigure(line_buffering=os.isatty(1))
     sys.stderr = sys.__stderr__ = open(2, "w", errors="backslashreplace", **how)  # type: ignore[call-overload,misc]  # noqa: SIM115
     sys.stderr.reconfigure(line_buffering=True)
+    if altered:
+        ALTERED["alter"](Path(altered[0]), altered[1])
     sys.argv = ["-c", *words]
     from crabhook.__main__ import main as program
 

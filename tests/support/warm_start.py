@@ -18,12 +18,13 @@ import socket
 import subprocess
 import sys
 import threading
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.support import warm_program
+from tests.support import altered_server, warm_program
 from tests.support.typist import AT_TERMINAL
 
 if TYPE_CHECKING:
@@ -38,6 +39,15 @@ _in_earnest = subprocess.Popen._execute_child  # type: ignore[attr-defined]
 _lock = threading.Lock()
 _warm: list[tuple[socket.socket, subprocess.Popen[bytes]]] = []
 """The warm process of this one, and the line to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A person's command: its words, the terminal that a `Typist` gives it, how it is altered."""
+
+    words: list[str]
+    terminal: int | None
+    altered: tuple[str, str] | None
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -81,12 +91,11 @@ def _execute_child(self: subprocess.Popen[Any], *all_: Any) -> None:
     args, executable, preexec_fn, _, pass_fds, cwd, env, _, _, shell, *more = all_
     pipes, (_, *other, new_session, process_group) = more[:6], more[6:]
     plain = not shell and not preexec_fn and not executable and process_group == -1
-    words, terminal = _command(args)
+    command = _command(args)
     environment = dict(os.environ if env is None else env)
     asked = json.dumps(
         {
-            "words": words,
-            "terminal": terminal,
+            **(asdict(command) if command else {}),
             "cwd": os.path.abspath(cwd or "."),  # noqa: PTH100 - of bytes too
             "environment": environment,
             "descriptors": [0, 1, 2, *pass_fds],
@@ -101,7 +110,7 @@ def _execute_child(self: subprocess.Popen[Any], *all_: Any) -> None:
     if not (
         plain
         and all(value in (None, -1) for value in other)
-        and words
+        and command
         and len(asked) < LARGEST
         and not any(name.startswith(("PYTHON", "LC_")) for name in environment)
         and environment.get("LANG") in _LOCALES
@@ -117,21 +126,21 @@ def _execute_child(self: subprocess.Popen[Any], *all_: Any) -> None:
     return None
 
 
-def _command(args: Any) -> tuple[list[str], int | None]:
-    """The words of a person's command, and the terminal that a `Typist` gives it; none of others.
-
-    A hook's words begin with an option, or there are none.
-    """
+def _command(args: Any) -> Command | None:
+    """What a copy can be of these arguments; nothing of others."""
     if not isinstance(args, list) or not all(isinstance(word, str) for word in args):
-        return [], None
-    terminal = None
+        return None
+    terminal, altered = None, None
     if args[1:3] == ["-c", AT_TERMINAL]:
         terminal, args = int(args[3]), args[4:]
+    if args[:2] == [sys.executable, altered_server.__file__]:
+        altered, args = (args[2], args[3]), [PROGRAM, *args[4:]]
     if args[:3] == [sys.executable, "-m", "crabhook"]:
         args = [PROGRAM, *args[3:]]
+    # A hook's words begin with an option, or there are none.
     if args[:1] == [PROGRAM] and len(args) > 1 and not args[1].startswith("-"):
-        return args[1:], terminal
-    return [], None
+        return Command(args[1:], terminal, altered)
+    return None
 
 
 def _copied(asked: bytes, streams: list[int]) -> int:
