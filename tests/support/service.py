@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Self
 
 CRABHOOK = str(Path(sys.executable).with_name("crabhook"))
-_HAND_DOWN = """
+HAND_DOWN = """
 import os, sys
 count, rest = int(sys.argv[1]), sys.argv[2:]
 handed, command = [int(n) for n in rest[:count]], rest[count:]
@@ -109,7 +109,7 @@ class Service:
         """Start the server; what it logs can be waited for."""
         command, numbers = self._command, [str(one.fileno()) for one in self._sockets]
         if numbers:
-            hand_down = [sys.executable, "-I", "-S", "-c", _HAND_DOWN, str(len(numbers)), *numbers]
+            hand_down = [sys.executable, "-I", "-S", "-c", HAND_DOWN, str(len(numbers)), *numbers]
             command = [*hand_down, *command]
         self.process = subprocess.Popen(
             command,

@@ -77,12 +77,13 @@ def _become(
     *,
     words: list[str],
     terminal: int | None,
+    sockets: int,
+    altered: tuple[str, str] | None,
     cwd: str,
     environment: dict[str, str],
     descriptors: list[int],
     new_session: bool,
     limits: dict[str, tuple[int, int]],
-    altered: tuple[str, str] | None,
 ) -> None:
     """Be a process that was started with these, until the program has ended."""
     if new_session or terminal is not None:
@@ -101,6 +102,9 @@ def _become(
     os.chdir(cwd)
     os.environ.clear()
     os.environ.update(environment)
+    if sockets:
+        os.environ.setdefault("LISTEN_PID", str(os.getpid()))
+        os.environ["LISTEN_FDS"] = str(sockets)
     how = {"encoding": "utf-8", "closefd": False}
     sys.stdin = sys.__stdin__ = open(0, errors="surrogateescape", **how)  # type: ignore[call-overload,misc]  # noqa: SIM115
     sys.stdout = sys.__stdout__ = open(1, "w", errors="surrogateescape", **how)  # type: ignore[call-overload,misc]  # noqa: SIM115

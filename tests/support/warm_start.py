@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.support import altered_server, warm_program
+from tests.support.service import HAND_DOWN
 from tests.support.typist import AT_TERMINAL
 
 if TYPE_CHECKING:
@@ -43,10 +44,14 @@ _warm: list[tuple[socket.socket, subprocess.Popen[bytes]]] = []
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A person's command: its words, the terminal that a `Typist` gives it, how it is altered."""
+    """A person's command: its words, and what a `Typist`, a manager and a test do to it.
+
+    They give it a terminal, hand down so many sockets, and alter its clock and patience.
+    """
 
     words: list[str]
     terminal: int | None
+    sockets: int
     altered: tuple[str, str] | None
 
 
@@ -92,13 +97,15 @@ def _execute_child(self: subprocess.Popen[Any], *all_: Any) -> None:
     pipes, (_, *other, new_session, process_group) = more[:6], more[6:]
     plain = not shell and not preexec_fn and not executable and process_group == -1
     command = _command(args)
+    handed_down = command and command.sockets
+    places = range(3, 3 + len(pass_fds)) if handed_down else pass_fds
     environment = dict(os.environ if env is None else env)
     asked = json.dumps(
         {
             **(asdict(command) if command else {}),
             "cwd": os.path.abspath(cwd or "."),  # noqa: PTH100 - of bytes too
             "environment": environment,
-            "descriptors": [0, 1, 2, *pass_fds],
+            "descriptors": [0, 1, 2, *places],
             "new_session": new_session,
             "limits": {
                 number: resource.getrlimit(number)
@@ -130,16 +137,19 @@ def _command(args: Any) -> Command | None:
     """What a copy can be of these arguments; nothing of others."""
     if not isinstance(args, list) or not all(isinstance(word, str) for word in args):
         return None
-    terminal, altered = None, None
+    terminal, sockets, altered = None, 0, None
     if args[1:3] == ["-c", AT_TERMINAL]:
         terminal, args = int(args[3]), args[4:]
+    if args[3:5] == ["-c", HAND_DOWN]:
+        sockets = int(args[5])
+        args = args[6 + sockets :]
     if args[:2] == [sys.executable, altered_server.__file__]:
         altered, args = (args[2], args[3]), [PROGRAM, *args[4:]]
     if args[:3] == [sys.executable, "-m", "crabhook"]:
         args = [PROGRAM, *args[3:]]
     # A hook's words begin with an option, or there are none.
     if args[:1] == [PROGRAM] and len(args) > 1 and not args[1].startswith("-"):
-        return Command(args[1:], terminal, altered)
+        return Command(args[1:], terminal, sockets, altered)
     return None
 
 
