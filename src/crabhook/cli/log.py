@@ -349,9 +349,12 @@ def _last_team_file(history: History) -> str:
     from crabhook.team.folder import TEAM
 
     try:
-        document = history.documents().get(POLICY)
+        documents = history.documents()
     except StoreError:  # a fault already
         return ""
+    if shared := documents.get(TEAM):
+        return shared.hash
+    document = documents.get(POLICY)
     return policy_in(document.text if document else "").seen.get(TEAM, "")
 
 

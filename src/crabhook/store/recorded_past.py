@@ -13,7 +13,7 @@ from crabhook.team.folder import TEAM
 
 FOR_EVER = 1 << 62  # milliseconds
 _SOON = 2_000  # milliseconds that a record may take, or a hook before it asks
-_LOOK_WITHIN = 10_000  # milliseconds in which a server records a new team file that it uses
+_LOOK_WITHIN = 10_000  # milliseconds between a server's use of a new team file and its record
 _ENDS = (RecordKind.DECIDED, RecordKind.WITHDRAWN, RecordKind.EXPIRED)
 
 
@@ -81,10 +81,11 @@ class RecordedPast:
         if not self._files:
             return digest == self.last_file
         place = bisect_right(self._files, decided.seq, key=lambda each: each.seq)
-        latest = _milliseconds(decided) + _LOOK_WITHIN
-        soon = (each.digest for each in self._files[place:] if each.at <= latest)
+        at = _milliseconds(decided)
         before = self._files[place - 1].digest if place else self._files[0].before
-        return {before, *soon} == {digest}
+        lately = (each.before for each in self._files[:place] if at <= each.at + _LOOK_WITHIN)
+        soon = (each.digest for each in self._files[place:] if each.at <= at + _LOOK_WITHIN)
+        return {before, *lately, *soon} == {digest}
 
 
 def _milliseconds(record: Record) -> int:

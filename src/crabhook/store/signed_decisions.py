@@ -31,10 +31,10 @@ from crabhook.team.membership import Team
 _CANNOT_BE_READ = (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError)
 
 _WHY_UNCHECKED: Mapping[Unchecked, str] = {
-    Unchecked.LEFT: "who signed has left the team. Its file of then tells (--team-file).",
+    Unchecked.LEFT: "who signed, or the key, has left the team. An older file tells (--team-file).",
     Unchecked.WAITED: "the record does not tell how long the hook had waited.",
     Unchecked.OWNER: "the team's file names no owner of the machine.",
-    Unchecked.TEAM: "the team's file was another then. It tells (--team-file).",
+    Unchecked.TEAM: "the team's file may have been another then. Older files tell (--team-file).",
 }
 
 _BY_FILE = (Unchecked.LEFT, Unchecked.TEAM)

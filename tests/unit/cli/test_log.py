@@ -15,12 +15,15 @@ from crabhook.cli.verbs import past
 from crabhook.hook.statement import SignedTerms
 from crabhook.model.actor import OWNER, Operator, RuleActor
 from crabhook.model.proof import CallProof
+from crabhook.server.core.policy_changes import PolicyState
 from crabhook.store.actors import decider_data
-from crabhook.store.change import happened
+from crabhook.store.change import happened, written
 from crabhook.store.opening import open_writer
-from crabhook.store.record import Entry, RecordKind
+from crabhook.store.record import POLICY, Document, Entry, RecordKind, iso
 from crabhook.team.call_signature import SignedCall
 from crabhook.team.edit_team import with_passkey
+from crabhook.team.folder import TEAM
+from crabhook.team.membership import TeamGroup
 from crabhook.team.passkeys import challenge_of
 from tests.support.authenticator import Authenticator
 from tests.support.team import founded
@@ -267,7 +270,7 @@ def test_verifying_finds_an_allow_that_too_few_people_signed(
     now = sha256(ours.folder.team.read_bytes()).hexdigest()
     write(team_file(now, time.time() + 3600, before=then))
     code, out, _ = run("verify")
-    assert (code, "1 not checked: who signed has left the team" in out) == (0, True)
+    assert (code, "1 not checked: who signed, or the key, has left the team" in out) == (0, True)
     code, out, _ = run("verify", "--team-file", str(older))
     assert (code, sound in out) == (0, True)
     write(allowed(signed(ANN, SignedTerms(2), team=team.id)))
@@ -280,6 +283,29 @@ def test_verifying_finds_an_allow_that_too_few_people_signed(
     for path, why in ((older, "without the team's passphrase"), (tmp_path, "cannot be read")):
         code, _, error = run("verify", "--team-file", str(path))
         assert (code, why in error) == (2, True), error
+
+
+@pytest.mark.parametrize("name", [POLICY, TEAM])
+def test_a_team_that_has_not_changed_for_as_long_as_the_record_goes_back_is_the_team_of_then(
+    run: Read, folder: Path, name: str
+) -> None:
+    ours = founded(folder / "team", time.time())
+    groups = (TeamGroup("anns", ("o-ann",)),)
+    members = ANN.member, BOB.member
+    team = ours.change(lambda team: replace(team, members=members, groups=groups))
+    store = open_writer(folder)
+    store.write([happened(allowed(signed(BOB, SignedTerms(1, ("@anns",)), team=team.id)))])
+    store.close()
+    code, out, _ = run("verify")
+    assert (code, "1 not checked: the team's file may have been another then" in out) == (0, True)
+    text = ours.folder.team.read_text()
+    seen = PolicyState({TEAM: sha256(text.encode()).hexdigest()}, {}).text
+    document = Document(name, 1, text if name == TEAM else seen, iso(time.time()), "the server")
+    store = open_writer(folder)
+    store.write([written(document, document.entry(None, time.time(), {}))])
+    store.close()
+    code, out, _ = run("verify")
+    assert (code, "0 of 1 people of @anns have signed the answer" in out) == (1, True)
 
 
 def test_a_head_kept_elsewhere_finds_what_our_own_no_longer_can(

@@ -274,6 +274,9 @@ def test_a_file_of_the_team_that_came_about_then_may_have_been_in_force_or_not(
     forged = allowed(signed(BOB, OF_ANN))
     moment = team_file("then"), forged, team_file("now", NOW + 1, before="then")
     assert outcome(tmp_path / "soon", *moment) == unchecked("team")
+    # A server whose file is a copy gets it a moment after the record does.
+    copied = team_file("now"), team_file("then", NOW - 1, before="now"), forged
+    assert outcome(tmp_path / "copied", *copied) == unchecked("team")
     unknown = outcome(tmp_path / "before", forged, team_file("then", NOW + 3600))
     assert unknown == unchecked("team")
     first = outcome(tmp_path / "from", forged, team_file("now", NOW + 3600, before="then"))
