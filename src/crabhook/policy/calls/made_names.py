@@ -31,6 +31,9 @@ _ATTACHED = programs.patterns("attached")
 _OPENS_ADDRESSES = frozenset({"curl", "wget"})
 
 
+MAX_MAKERS = 64  # of one line; each use of a name is compared with each
+
+
 class Makes(IntEnum):
     """What a command can make of a name; the higher, the worse for rules."""
 
@@ -79,9 +82,12 @@ def made_names(
 ) -> MadeNames:
     """Return what a line's uses of names come to that a command of the line may have made."""
     ground = _Ground(folders, context)
-    makers = _makers(commands, ground)
-    if not makers:
+    making = [(command, makes) for command in commands if (makes := _makes(command))]
+    if not making:
         return MadeNames()
+    if len(making) > MAX_MAKERS:
+        return MadeNames(troubles=(f"more than {MAX_MAKERS} of its commands may make names",))
+    makers = _makers(making, ground)
     # Once for each maker, and not for each use behind it: a line has a thousand of both.
     goings = _goings(commands, ground)
     moving = {id(maker) for maker in makers if _moves_by(maker, goings)}
@@ -114,14 +120,11 @@ def made_names(
     )
 
 
-def _makers(commands: Sequence[SimpleCommand], ground: _Ground) -> list[_Maker]:
-    """Return the commands that make names."""
+def _makers(making: Iterable[tuple[SimpleCommand, Makes]], ground: _Ground) -> list[_Maker]:
+    """Return the commands that make names, of those that may."""
     makers = []
     moving = []
-    for command in commands:
-        makes = _makes(command)
-        if makes is Makes.NOTHING:
-            continue
+    for command, makes in making:
         if basename(_words(command)[0].text) in ("mv", "cp") and not is_brought_words(command):
             moving.append(command)
         else:

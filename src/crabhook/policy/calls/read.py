@@ -64,13 +64,21 @@ def changed_paths(event: Event) -> tuple[str, ...]:
     return tuple(posixpath.join(event.cwd or "/", path) for path in paths)
 
 
-def may_go_deep(event: Event) -> bool:
-    """Whether the call may read a folder with all that is in it, told by its looks alone."""
+LONG_LINE = 400  # letters; so much of the worst line is judged in some 70 ms
+
+
+def may_take_long(event: Event) -> bool:
+    """Whether a thread should judge the call, told by its looks alone.
+
+    It may read a folder with all that is in it, or its shell line is long.
+    """
     if event.tool is None or not isinstance(event.tool.input, dict):
         return False
     kind = parts.kind_of(event.tool.name)
     command = event.tool.input.get("command") if kind is CallKind.COMMAND else None
-    return kind is CallKind.SEARCH or (isinstance(command, str) and may_read_deep(command))
+    if isinstance(command, str):
+        return len(command) > LONG_LINE or may_read_deep(command)
+    return kind is CallKind.SEARCH
 
 
 class _Reading:

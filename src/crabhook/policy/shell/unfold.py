@@ -24,6 +24,8 @@ from crabhook.policy.shell.wrappers import is_safe, unwrapped
 MAX_DEPTH = 6
 MAX_FOUND = 1200
 MAX_HIDDEN_BYTES = 2 * MAX_BYTES
+# Each level of a nested line repeats the words of all levels inside it.
+MAX_HIDDEN_WORDS = 4096
 MAX_TEXT = 256 * 1024  # of a longer line, so much is cut into pieces
 MAX_SPELLINGS = 40
 
@@ -62,7 +64,7 @@ class _Search:
         self._known = preset
         self._seen: set[tuple[Span, tuple[str, ...]]] = set()
         self._read: set[tuple[Span, str]] = set()
-        self._bytes = 0
+        self._bytes = self._words = 0
         self._todo: deque[tuple[SimpleCommand, int]] = deque()
         self.inputs: dict[str, None] = {}  # to any command, by the line or a script inside
         self._inputs: dict[str, None] = {}
@@ -97,6 +99,7 @@ class _Search:
             self._unknown_input |= command.fed and not prints_what_it_says(command)
             self.commands.append(command)
             self._todo.append((command, depth))
+            self._words += len(command.words) if depth else 0
             handed = set(_handed_on(command))
             self._unfit |= handed
             self._texts |= dict.fromkeys(handed)
@@ -113,7 +116,7 @@ class _Search:
     def run(self) -> None:
         """Look until there is no more, or enough."""
         while self._todo or self._read_input():
-            if len(self.commands) > MAX_FOUND or self._bytes > MAX_HIDDEN_BYTES:
+            if self._is_too_much():
                 self.troubles.append("more hides in it than is looked at")
                 return
             command, depth = self._todo.popleft()
@@ -142,6 +145,13 @@ class _Search:
                     self._look_into(behind.scripts, depth + 1, command.span)
         if self._shell_listens and self._unknown_input:
             self.troubles.append("a shell is given a script that is only known when it runs")
+
+    def _is_too_much(self) -> bool:
+        return (
+            len(self.commands) > MAX_FOUND
+            or self._bytes > MAX_HIDDEN_BYTES
+            or self._words > MAX_HIDDEN_WORDS
+        )
 
     def _look_into(self, scripts: Iterable[str], depth: int, span: Span) -> None:
         for text in scripts:

@@ -14,6 +14,7 @@ from crabhook.policy.shell.programs import BRING_WORDS, listed, patterns
 from crabhook.policy.shell.script import Assignment, ShellWord, SimpleCommand
 
 _FORMS = patterns("stripped")  # of the words between a wrapper and its command
+_OPTION = re.compile(r"[\w.=-]+")
 _SAFE = listed("variables", "safe")
 _LOCALE = re.compile(r"LC_[A-Z]+")
 _PLAIN_NAME = re.compile(r"[a-z][a-z0-9_]*")
@@ -23,7 +24,7 @@ _OF_THE_SHELL = listed("builtins", "of_the_shell")
 WRAPPED = _FORMS.keys() | RUNNERS
 
 # Past these no person writes a line, and reading it would cost more than its length.
-_DEEPEST = 64  # wrappers in wrappers
+_DEEPEST = 8  # wrappers in wrappers; a denial looks no deeper either
 _MOST_OPTIONS = 24  # words of one wrapper's options
 
 
@@ -135,7 +136,7 @@ def _strip(words: Sequence[ShellWord]) -> Sequence[ShellWord]:
         return ()
     texts = []
     for word in words[1 : 1 + _MOST_OPTIONS]:  # a quoted or expanded word ends the options
-        if word.raw != word.text or not re.fullmatch(r"[\w.=-]+", word.text):
+        if word.raw != word.text or not _OPTION.fullmatch(word.text):
             break
         texts.append(word.text)
     match = _FORMS[words[0].text].match("".join(f"{text} " for text in texts))

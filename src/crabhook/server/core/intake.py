@@ -53,7 +53,7 @@ class Intake:
         if (mark := mark_of(asked.event)) and _can_be_denied(asked):
             return self._runner.deny_marked(asked, denial(mark))
         # With the shell parser, which the rules in force import once the port listens.
-        from crabhook.policy.calls.read import changed_paths, may_go_deep
+        from crabhook.policy.calls.read import changed_paths, may_take_long
 
         if asked.origin.machine:
             asked = replace(asked, event=replace(asked.event, machine=asked.origin.machine))
@@ -62,7 +62,7 @@ class Intake:
         if asked.event.proxied:
             asked = replace(asked, event=self._runner.broker.with_agent(asked.event))
         held = PLATFORMS[asked.event.platform].held(asked.event, asked.stance)
-        long = asked.size > LONG or may_go_deep(asked.event)
+        long = asked.size > LONG or may_take_long(asked.event)
         ruling, risk = None, UNTOLD
         if held in _JUDGED:
             ruling = await self._runner.rules.judge(asked.event, long=long)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from crabhook.model.event import ToolCall
-from crabhook.policy.calls.read import may_go_deep
+from crabhook.policy.calls.read import may_take_long
 from crabhook.policy.context import not_looked
 from crabhook.policy.protected import ENTRY_NAMES
 from tests.support.rows import every_row
@@ -318,7 +318,7 @@ def test_a_command_that_asks_to_leave_its_sandbox_is_not_allowed(loosened: dict[
 def test_a_call_that_may_look_into_a_folder_is_known_before_it_is_read(
     command: str, deep: bool
 ) -> None:
-    assert may_go_deep(call("Bash", command=command)) is deep
-    assert may_go_deep(call("Grep", pattern="x"))
-    assert not may_go_deep(call("Read", file_path="x"))
-    assert not may_go_deep(call("Bash"))
+    assert may_take_long(call("Bash", command=command)) is deep
+    assert may_take_long(call("Grep", pattern="x"))
+    assert not may_take_long(call("Read", file_path="x"))
+    assert not may_take_long(call("Bash"))
