@@ -16,7 +16,7 @@ unexport PYTHONDONTWRITEBYTECODE
 help: ## show this
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
 
-run: $(VENV)/installed ## open the operator's terminal on the default address
+run: $(VENV)/installed ## open the desk and a server, from these sources
 	@crabhook serve
 
 demo: $(VENV)/installed ## see the main job: a scripted agent asks, you decide
@@ -34,7 +34,7 @@ CORES := $(shell $(PYTHON) -c 'import os; print(os.cpu_count() or 1)')
 WORKERS := $(if $(filter Darwin,$(shell uname)),--dist worksteal --numprocesses,--copies)
 SIDE_BY_SIDE := $(WORKERS) $(shell expr 2 \* $(CORES))
 
-test: $(VENV)/developed agents ## prove the program: all but long tests, a session of the real agents but OpenCode
+test: $(VENV)/developed agents ## run all but the long tests, with a session of each real agent but OpenCode
 	@pytest $(SIDE_BY_SIDE) -m "not thorough"
 
 FLOORS := model platforms policy broker rulebook store ui
@@ -68,10 +68,10 @@ check: $(VENV)/developed ## lint, types, plain English, subjects of commits, gen
 proto: $(VENV)/developed ## write the generated code anew
 	@buf generate
 
-baseline: $(VENV)/developed ## keep a COMMIT's wire and program as what today must get on with
+baseline: $(VENV)/developed ## keep the wire and the program of COMMIT, which today's must understand
 	@sh tests/older/keep $(or $(COMMIT),HEAD)
 
-conformance: $(VENV)/developed agents ## run every decision against the real agents, compare what came of it (KEEP=1: keep that)
+conformance: $(VENV)/developed agents ## try every decision on the real agents, and compare what comes of it (KEEP=1 keeps that)
 	@python -m tests.conformance.sessions $(if $(KEEP),--keep)
 	@python -m tests.conformance
 
@@ -81,7 +81,7 @@ agreement: $(VENV)/developed agents ## compare our rules with the real agent's, 
 bench: $(VENV)/developed ## measure all that waits for us, and print the tables
 	@python -m bench
 
-bench-smallest: $(VENV)/developed ## run every section of the bench in its smallest size: that each ends
+bench-smallest: $(VENV)/developed ## see that every section of the bench ends, in its smallest size
 	@CRABHOOK_BENCH=smallest python -m bench
 
 fuzz: $(VENV)/developed ## fuzz each boundary for MINUTES=5, or one: TARGET=shell_line

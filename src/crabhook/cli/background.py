@@ -356,7 +356,7 @@ def _status(arguments: argparse.Namespace) -> int:
         say(f"crabhook runs (process {status['pid']}), {waiting} waiting")
         if part := part_in_words(status):
             say(part)
-        say(f"desks: {desks}" if desks else "desks: none, nobody is at a desk")
+        say(f"desks: {desks}" if desks else "desks: nobody is at a desk")
         for text in listening if isinstance(listening, list) else ():
             say(f"listening on {text}")
         troubles = status["troubles"]

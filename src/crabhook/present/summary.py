@@ -61,9 +61,16 @@ def tool_label(event: Event, spell: Speller = safe) -> str:
     return brief(event.tool.name if event.tool else event.name, spell)
 
 
+def asked_label(event: Event, spell: Speller = safe) -> str:
+    """Return what is asked, in a word for people: a plan, questions, or else the event's tool."""
+    if is_plan(event):
+        return "plan"
+    return "questions" if is_question(event) else tool_label(event, spell)
+
+
 def called(event: Event, spell: Speller = safe) -> str:
     """Return what an event is about on one line: its tool and subject, of a command that alone."""
-    tool = "" if is_command(event) else tool_label(event, spell)
+    tool = "" if is_command(event) else asked_label(event, spell)
     return joined(tool, summary(event, spell), by=" ")
 
 

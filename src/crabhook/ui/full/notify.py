@@ -15,7 +15,7 @@ from prompt_toolkit.output import Output
 from crabhook.model.card import Card
 from crabhook.model.errors import CrabhookError
 from crabhook.present.safe import safe
-from crabhook.present.summary import place, tool_label
+from crabhook.present.summary import asked_label, place
 from crabhook.ui.full.screen import Screen
 from crabhook.ui.options import Attention, kind_of
 
@@ -32,7 +32,7 @@ SEQUENCES = {  # what begins each
 def notification(cards: Sequence[Card], sequence: str, *, in_tmux: bool = False) -> str:
     """Return the escape sequence that shows a notification about these cards on the desktop."""
     first = cards[0]
-    summary = f"crabhook: #{first.number} {tool_label(first.event)} {place(first.event)}"
+    summary = f"crabhook: #{first.number} {asked_label(first.event)} {place(first.event)}"
     harmless = safe(summary)[:_LONGEST].replace(";", ",")  # which cannot end or divide a sequence
     more = f" and {len(cards) - 1} more" if len(cards) > 1 else ""
     sent = f"{SEQUENCES[sequence]}{harmless}{more}{_END}"

@@ -12,12 +12,12 @@ from crabhook.present.safe import Speller
 from crabhook.present.sentence import by_another
 from crabhook.present.summary import (
     as_allowed,
+    asked_label,
     is_question,
     machine,
     outcome,
     project,
     summary,
-    tool_label,
 )
 from crabhook.ui.full.dialog import KeyRow
 from crabhook.ui.full.dialogs.help import Palette
@@ -160,7 +160,7 @@ def _feed_row(
     if about_card:
         row.append(("heading", f"#{entry.number} "))
     if event.tool is not None:
-        row.append(("", tool_label(event, spell) + " "))
+        row.append(("", asked_label(event, spell) + " "))
     if not about_card and (subject := summary(event, spell)):
         room = columns // 3 if text else columns
         row.append(("", clip(subject, max(room, _SUBJECT)) + (" · " if text else "")))

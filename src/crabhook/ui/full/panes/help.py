@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from crabhook.present.safe import Speller
-from crabhook.present.summary import tool_label
+from crabhook.present.summary import asked_label
 from crabhook.ui.full.dialog import Dialog, KeyRow
 from crabhook.ui.full.dialogs.card import FormPage, TextPage
 from crabhook.ui.full.dialogs.help import KeySearch, KeysPage, Palette
@@ -79,7 +79,7 @@ def _whose(screen: Screen, below: Dialog, sheet: Sheet) -> str:
         return "the desk: nobody waits"
     ended = ", which has ended" if screen.selection.ended else ""
     where = _WHERE.get(type(below), "")
-    return f"#{card.number} {tool_label(card.event, sheet.spell)}{where}{ended}"
+    return f"#{card.number} {asked_label(card.event, sheet.spell)}{where}{ended}"
 
 
 def key_rows(keys: Iterable[Listed], sheet: Sheet) -> Iterator[Line]:

@@ -91,7 +91,7 @@ def test_the_page_has_the_keys_of_what_is_selected_then_all() -> None:
     sitting.wait()
     sitting.press("?")
     mine = sitting.text()
-    assert "keys for #1 AskUserQuestion, in its form" in mine
+    assert "keys for #1 questions, in its form" in mine
     every, now = (
         {f"{row.shown:<18} {row.does}" for row in rows}
         for rows in (KEYS, sitting.screen.stack.below.rows())
