@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.fuzz.running import names
+from tests.support.examples import part, share
 
 SEED, SECONDS = 29, 8.0
 
@@ -23,7 +24,7 @@ def home(caged: None, tmp_path: Path) -> names.Home:
 def test_no_allowed_line_opens_a_secret_or_protected_place_by_a_name_that_it_made(
     home: names.Home,
 ) -> None:
-    draw, until = random.Random(SEED), time.monotonic() + SECONDS
+    draw, until = random.Random(SEED), time.monotonic() + part(SECONDS)
     pairs, judged, holes = list(names.pairs()), 0, list[str]()
     while time.monotonic() < until:
         maker, user = draw.choice(pairs)
@@ -34,7 +35,7 @@ def test_no_allowed_line_opens_a_secret_or_protected_place_by_a_name_that_it_mad
         allowed |= maker in names.LINK_MAKERS and home.allows(names.WIDE, line)
         if allowed and (broken := home.broken_by(line)):
             holes.append(f"{line!r}: {broken}")
-    assert judged > 20
+    assert judged > part(20)
     assert not holes, "\n".join(holes)
 
 
@@ -44,9 +45,12 @@ def test_a_maker_and_a_user_of_each_kind_are_seen_to_break_the_law_when_they_run
 ) -> None:
     harmless = [
         line
-        for line in (
-            *(f"{maker} && cat n" for maker in names.LINK_MAKERS[::5] + names.CODE_MAKERS[::4]),
-            *(f"tar xf k.tar && {user}" for user in names.READERS[::15] + names.WRITERS[::12]),
+        for line in share(
+            [
+                *(f"{maker} && cat n" for maker in names.LINK_MAKERS[::5] + names.CODE_MAKERS[::4]),
+                *(f"tar xf k.tar && {user}" for user in names.READERS[::15] + names.WRITERS[::12]),
+            ],
+            0,
         )
         if names.is_here(line) and not home.broken_by(line)
     ]

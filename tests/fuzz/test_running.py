@@ -24,10 +24,10 @@ from tests.fuzz.running.hunt import Hole, Hunt
 from tests.fuzz.running.inside import ROOTS
 from tests.fuzz.running.law import RULES, RuleFile
 from tests.fuzz.running.making import Maker, grammar, kinds, known, pictured, plain
-from tests.support.examples import share
+from tests.support.examples import part, share
 
 SEED, SECONDS = 73, 2.0
-"""The lines that every test run tries, as far as it comes; `.ci/night` has five minutes of others."""
+"""The lines that the tests of a night try, as far as they come; `.ci/night` has five minutes of others."""
 BOMB = "f() { f & f; }; f"
 
 
@@ -50,7 +50,7 @@ def test_what_rules_allow_of_new_lines_runs_nothing_else(cage: Cage) -> None:
     told: list[Hole] = []
     hunt = Hunt(cage, told.append, most_told=3)
     hunt.thorough = False
-    assert hunt.lines(Maker(SEED).lines(), SECONDS).run
+    assert hunt.lines(Maker(SEED).lines(), part(SECONDS)).run
     assert not told, "\n".join(map(str, told))
 
 
@@ -64,15 +64,15 @@ def test_no_way_to_set_a_variable_and_no_place_that_evaluates_it_make_a_hole(cag
     for run in ("zz", "z${q}z"):
         every = list(pairs(run))
         hunt.lines(every[(at * len(places()) + at) % len(every)] for at in range(count))
-    assert hunt.lines(Varied(SEED).lines(), SECONDS).judged > 2 * count
+    assert hunt.lines(Varied(SEED).lines(), part(SECONDS)).judged > 2 * count
     assert not told, "\n".join(map(str, told))
 
 
 @pytest.mark.process
 def test_each_way_to_set_and_each_place_that_evaluates_is_seen_to_run_a_text(cage: Cage) -> None:
     """So that no row of the tables is a dead letter, which would try nothing."""
-    rows = [(row, ["echo $((x))", "echo $((x[0]))"], SHAPES[:1]) for row in setters()]
-    rows += [("x=⟨v⟩; ⟨e⟩", [row], SHAPES[:5]) for row in here()]
+    rows = [(row, ["echo $((x))", "echo $((x[0]))"], SHAPES[:1]) for row in share(setters(), 0)]
+    rows += [("x=⟨v⟩; ⟨e⟩", [row], SHAPES[:5]) for row in share(here(), 0)]
     dead = [
         (setter, inner)
         for setter, inner, shapes in rows
@@ -158,15 +158,18 @@ def test_the_processes_of_one_cage_take_none_from_another(cage: Cage) -> None:
 @pytest.mark.process
 @pytest.mark.parametrize(
     "line",
-    [
-        "while :; do :; done",
-        BOMB,
-        "sh -c 'while :; do :; done' &",
-        "echo <(while :; do :; done)",
-        "x=a; while :; do x=$x$x; done",
-        "while :; do echo a; done > out/a",
-        "trap '' TERM INT HUP; read < /dev/zero",
-    ],
+    share(
+        [
+            "while :; do :; done",
+            BOMB,
+            "sh -c 'while :; do :; done' &",
+            "echo <(while :; do :; done)",
+            "x=a; while :; do x=$x$x; done",
+            "while :; do echo a; done > out/a",
+            "trap '' TERM INT HUP; read < /dev/zero",
+        ],
+        0,
+    ),
 )
 def test_a_line_has_its_time_and_leaves_nothing_behind(cage: Cage, line: str) -> None:
     began = time.monotonic()

@@ -14,8 +14,8 @@ from tests.fuzz.target import load, names
 from tests.support.examples import examples, share
 
 NAMES = names()
-NEW = 60
-"""Inputs that are made up for each target at each run."""
+NEW, BY_DAY = 60, 12
+"""Inputs that are made up for each target at each run, and the share of them by day."""
 
 
 @pytest.mark.slow
@@ -42,7 +42,7 @@ def test_inputs_like_those_that_are_kept_are_taken(name: str) -> None:
         st.integers(1, 8),
     )
 
-    @examples(NEW, suppress_health_check=list(HealthCheck), database=None)
+    @examples(NEW, BY_DAY, suppress_health_check=list(HealthCheck), database=None)
     @given(st.one_of(varied, varied, varied, st.binary(max_size=300)))
     def taken(data: bytes) -> None:
         target.take(data)

@@ -1,4 +1,4 @@
-"""How many examples a property is tried on: all of them at night, a quarter by day.
+"""How many examples a property is tried on: all of them at night, a quarter or fewer by day.
 
 `--hypothesis-profile=night` chooses all, and `.ci/night` does.
 """
@@ -19,9 +19,14 @@ _SHARE = 4
 _FEWEST = 5
 
 
-def examples(number: int, **more: Any) -> settings:
+def examples(number: int, of: int = _SHARE, **more: Any) -> settings:
     """Try a property on `number` examples at night, and on a share of them by day."""
-    return settings(max_examples=number if _at_night() else max(_FEWEST, number // _SHARE), **more)
+    return settings(max_examples=number if _at_night() else max(_FEWEST, number // of), **more)
+
+
+def part(size: float) -> float:
+    """Return the size of a search at night, and a share of it by day."""
+    return size if _at_night() else size / _SHARE
 
 
 def share(rows: Sequence[Row], turn: int, of: int = _SHARE) -> Sequence[Row]:
