@@ -109,6 +109,9 @@ TEXTS = [
     "Bash(sh -c *)",
     "Bash(find *)",
     "Bash(find . -delete)",
+    "Bash(find b -delete)",
+    "Bash(npm *)",
+    "Bash(npm --script-shell *)",
     "Read",
     "Read(./**)",
     "Edit",
@@ -134,6 +137,8 @@ CALLS = [
             "A=1 rm x",
             "sh -c 'rm x'",
             "find . -delete",
+            "find b -delete",
+            "npm --script-shell x",
             "timeout 5 git push",
             "xargs rm < l",
             "$X x",
@@ -159,18 +164,28 @@ CALLS = [
 ]
 
 
+# A rule, and another that it may take in; of each two, other calls tell.
+PAIRS = [
+    ("Bash(find *)", "Bash(find b -delete)"),
+    ("Bash(npm *)", "Bash(npm --script-shell *)"),
+    ("Bash(git *)", "Bash(git push)"),
+    ("Bash(rm *)", "Bash(rm x)"),
+    ("Read", "Read(./**)"),
+    ("Edit", "Edit(./a)"),
+    ("WebFetch", "WebFetch(domain:a.org)"),
+    ("Agent", "Agent(x)"),
+    ("mcp__a", "mcp__a__b"),
+]
+VERDICTS = st.sampled_from([DENY, ASK, ALLOW, PASS])
+ANY_RULES = st.lists(st.builds(law.rule, VERDICTS, st.sampled_from(TEXTS)), min_size=2, max_size=6)
+# All the pairs at once: so few examples try every pair with most verdicts.
+RULES_IN_PAIRS = st.tuples(
+    *(st.builds(law.rule, VERDICTS, st.just(text)) for pair in PAIRS for text in pair)
+).map(list)
+
+
 @examples(150)
-@given(
-    st.lists(
-        st.builds(
-            law.rule,
-            st.sampled_from([DENY, ASK, ALLOW, PASS]),
-            st.sampled_from(TEXTS),
-        ),
-        min_size=2,
-        max_size=6,
-    )
-)
+@given(ANY_RULES | RULES_IN_PAIRS)
 def test_without_the_rules_that_are_named_each_call_is_decided_as_before(
     rules: list[Rule],
 ) -> None:
