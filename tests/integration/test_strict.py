@@ -144,6 +144,7 @@ def test_two_people_sign_and_a_kill_between_loses_no_signature(house: StrictHous
     terms = {"kept": 1, "lacking": 0, "not_checked": {}}
     signed = {"true": 3, "false": 0, "unknown": 0, "terms": terms}
     assert json.loads(verified.stdout)["signed"] == signed
+    assert json.loads(verified.stdout)["strict"] == {"allows": 1, "signed": 1}
     (line,) = house.run("log", "export", "--format", "dsse").stdout.splitlines()
     told = proven(json.loads(line), house.team.folder.server.read_bytes())
     people = told["predicate"]["signatures"]

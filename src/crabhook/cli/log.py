@@ -42,6 +42,7 @@ from crabhook.store.record import (
     may_be_signed,
 )
 from crabhook.store.recorder import id_of
+from crabhook.store.strict_allows import StrictAllows
 from crabhook.store.verify import (
     ENDS,
     RecordFinding,
@@ -320,9 +321,12 @@ def _signed_decisions(past: "RecordedPast", team_files: Iterable[bytes]) -> "Sig
     return SignedDecisions(_teams(team_files), past)
 
 
-def _signatures(past: "RecordedPast", team_files: Iterable[bytes]) -> tuple[_ByTeam, ...]:
+def _signatures(
+    past: "RecordedPast", team_files: Iterable[bytes]
+) -> tuple[_ByTeam | StrictAllows, ...]:
     decisions = partial(_signed_decisions, past, team_files)
     return (
+        StrictAllows(),
         _ByTeam("passkeys", "Passkeys opened {} calls", may_be_by_passkey, _proofs),
         _ByTeam("signed", "People signed {} decisions", may_be_signed, decisions),
     )

@@ -76,7 +76,7 @@ def asked(  # noqa: PLR0913 - one request, and what brought it
     """A request that begins to wait on a card; `legs` are all ids of that card.
 
     `ends`: when its wait ends unless extended, and when its hook gives up; wall seconds. `because`
-    brought its card here.
+    brought its card here. A strict hook's request is marked, so that its allow is looked at.
     """
     origin = request.origin
     body: dict[str, Value] = {
@@ -87,6 +87,8 @@ def asked(  # noqa: PLR0913 - one request, and what brought it
         "expires": iso(ends[0]),
         "gives_up": iso(ends[1]),
     }
+    if request.strict is not None:
+        body["strict"] = True
     if because.kind is not None:
         law = because.in_full if because.of_rules else ""
         parts = {"name": because.name, "note": because.note, "law": law}

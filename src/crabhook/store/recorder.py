@@ -431,7 +431,9 @@ class _Rest:
 def _taken_up(waiting: Waiting, now: float) -> Entry:
     why = "a new record was begun"
     about = {"platform": waiting.platform, "request_id": waiting.request_id, "card": waiting.card}
-    return Entry(RecordKind.TAKEN_UP, now, body={"why": why}, **about)  # type: ignore[arg-type]
+    marked: dict[str, Value] = {"strict": True} if waiting.strict else {}
+    body: dict[str, Value] = {"why": why, **marked}
+    return Entry(RecordKind.TAKEN_UP, now, body=body, **about)  # type: ignore[arg-type]
 
 
 def _nobody_asked(store: Writer, now: float, but: Container[str] = ()) -> Change:

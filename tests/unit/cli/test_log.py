@@ -285,6 +285,26 @@ def test_verifying_finds_an_allow_that_too_few_people_signed(
         assert (code, why in error) == (2, True), error
 
 
+def test_verifying_finds_an_allow_for_a_strict_hook_that_lost_all_its_signatures_without_a_team(
+    run: Read, folder: Path
+) -> None:
+    allow = allowed(signed(ANN))
+    asked = entry(RecordKind.ASKED, card=1, request_id="r1", body={"strict": True})
+    store = open_writer(folder)
+    store.write([happened(asked, allow)])
+    store.close()
+    code, out, _ = run("verify")
+    assert (code, "People allowed calls of strict hooks 1 times: 1 signed." in out) == (0, True)
+    store = open_writer(folder)
+    store.write([happened(replace(allow, signed=()))])
+    store.close()
+    code, out, _ = run("verify")
+    fault = "FAULT  record 8: its decision lacks signatures: nobody has signed it for a strict hook"
+    assert (code, fault in out) == (1, True)
+    values = json.loads(run("verify", "--json")[1])
+    assert (values["sound"], values["strict"]) == (False, {"allows": 2, "signed": 1})
+
+
 @pytest.mark.parametrize("name", [POLICY, TEAM])
 def test_a_team_that_has_not_changed_for_as_long_as_the_record_goes_back_is_the_team_of_then(
     run: Read, folder: Path, name: str

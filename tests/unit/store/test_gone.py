@@ -85,6 +85,15 @@ def test_a_record_that_is_gone_is_told_and_begun_anew_with_all_that_waits(
     assert "request" not in told
 
 
+def test_a_new_record_marks_what_waits_for_a_strict_hook(recorder: Recorder, folder: Path) -> None:
+    asked = entry(RecordKind.ASKED, request_id="r5", card=5, body={"strict": True})
+    recorder.write(waits(waiting("r5", card=5, strict=1), asked))
+    whole(folder)
+    recorder.time_passed(2.0)
+    again = (one for one in records(folder) if one.kind == RecordKind.TAKEN_UP)
+    assert {one.request_id: one.data().get("strict") for one in again} == {"r2": None, "r5": True}
+
+
 @pytest.mark.parametrize("name", ["record.db-wal", "record.db-shm", "record.lock"])
 def test_a_file_beside_it_that_is_gone_costs_no_record(
     recorder: Recorder, folder: Path, name: str

@@ -31,6 +31,7 @@ from crabhook.model.card import Because, Brought, Request
 from crabhook.model.decision import Decided, Decision, Verdict
 from crabhook.model.order import Order, OrderKind
 from crabhook.model.proof import CallProof
+from crabhook.model.signing import SignedOnly
 from crabhook.platforms import PLATFORMS
 from crabhook.policy.rule import RuleVerdict, Ruling
 from crabhook.server.core.journal_mapper import JournalMapper, read_back
@@ -93,6 +94,14 @@ def test_a_request_is_on_record_with_what_brought_its_card_here() -> None:
         "kind": "hook",
         "words": "no rule covers it",
     }
+
+
+def test_a_request_of_a_strict_hook_is_marked_on_record_and_no_other() -> None:
+    kept, strict = Kept(), replace(bash("a", "ls"), strict=SignedOnly(b"{}", bytes(32)))
+    joined, other = prompt("b", "ls"), bash("c", "make", "t2")
+    facts = (Arrived(each, None, place, 1.0) for place, each in enumerate((strict, joined, other)))
+    marks = [(each.request_id, each.body.get("strict")) for each in recorded(kept, "asked", *facts)]
+    assert marks == [("a", True), ("b", None), ("c", None)]
 
 
 @pytest.mark.parametrize("edited", [None, "ls -l"])
