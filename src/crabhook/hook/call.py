@@ -250,7 +250,6 @@ class HookCall:
             return
         code = int.from_bytes(payload, "big")
         self.status = _STATUS_OF_RESET.get(code, INTERNAL)
-        self.detail = f"the stream was reset with code {code}"
 
     def _on_settings(self, flags: int, _state: int, payload: bytes) -> None:
         if len(payload) % 6 or (flags & _ACK and payload):

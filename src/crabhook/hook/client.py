@@ -139,11 +139,11 @@ class HookRequest:
                 return self._reply(call)
             self.close()
             if not accepted:
-                raise Unanswered("unreachable", problem, call.status)
+                raise self._unanswered("unreachable", problem, call.status)
             if call.status == DEADLINE_EXCEEDED:
-                raise Unanswered("late", f"{options.server}: nobody decided in time", call.status)
+                raise self._unanswered("late", "nobody decided in time", call.status)
             if call.status not in TEMPORARY or now + pause >= give_up:
-                raise Unanswered("late" if now >= end else "lost", problem, call.status)
+                raise self._unanswered("late" if now >= end else "lost", problem, call.status)
             sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
 
@@ -166,14 +166,20 @@ class HookRequest:
 
     def _attempt(self, call: HookCall, *, accept_by: float, end_by: float) -> str:
         """Carry the call out once; return the reason why it got no answer."""
-        server = self.options.server
         greet_by = min(accept_by, monotonic() + _GREETING_TIME)
         try:
             self.sock = connect(self.options, greet_by)
             carry(self.sock, call, greet_by, accept_by, end_by)
         except (OSError, MalformedBytes) as error:
-            return f"{server}: {words(error)}"
-        return f"{server}: {call.detail}"
+            return words(error)
+        return call.detail
+
+    def _unanswered(self, kind: str, problem: str, status: int | None) -> Unanswered:
+        if status is not None:
+            from crabhook.hook.fallback import why_refused  # at the end: few are refused
+
+            problem = why_refused(status, problem)
+        return Unanswered(kind, f"{self.options.server}: {problem}", status)
 
     def written(self, payload: bytes, *, seconds: float) -> tuple[bytes, bytes]:
         """Return the headers and the message of the next call; the ticket stays the same."""

@@ -140,7 +140,7 @@ class Failover:
         # Silent connections, kept until another server has taken the request: if a server was only
         # stopped for a while, a closed connection would make it withdraw the request's card.
         self._silent: list[sockets.socket] = []
-        self._problems: dict[str, str] = {}  # by server, in the last round
+        self._problems: dict[str, tuple[int | None, str]] = {}  # by server, in the last round
         self._statuses: list[int] = []  # of the servers that answered, in the last round
         self._accepted = self._greeted = False
         now = monotonic()
@@ -220,12 +220,12 @@ class Failover:
             request.call = call
             self._carry(request.sock, call, greet_by)
         except (OSError, MalformedBytes) as error:
-            self._problems[server] = words(error)
+            self._problems[server] = None, words(error)
             if request.sock is not None and isinstance(error, _SilentError):
                 self._silent.append(request.sock)
                 request.sock = None
         else:
-            self._problems[server] = call.detail
+            self._problems[server] = call.status, call.detail
         if call is None or call.status != OK:
             request.close()
         else:
@@ -254,8 +254,13 @@ class Failover:
                 call.ping()
 
     def _unanswered(self, *, late: bool) -> Unanswered:
+        from crabhook.hook.fallback import why_refused  # at the end: few are refused
+
         kind = "late" if late else "lost" if self._accepted else "unreachable"
-        problem = "; ".join(f"{server}: {problem}" for server, problem in self._problems.items())
+        problem = "; ".join(
+            f"{server}: {problem if status is None else why_refused(status, problem)}"
+            for server, (status, problem) in self._problems.items()
+        )
         if self._waits == len(self._servers):
             problem += "; all of them answer, and none leads"
         return Unanswered(kind, problem, self._statuses[-1] if self._statuses else None)

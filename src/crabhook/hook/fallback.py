@@ -25,6 +25,10 @@ _LOOK = "look at the desk"
 _OPTIONS = "see crabhook --help, and how the hook is installed"
 _ADDRESS = "install the hook with the right --server"
 _LONGER = "give more time with --wait"
+_INVITED = (
+    "give the server's token with --token-file or CRABHOOK_TOKEN: a revoked machine has to be "
+    "invited again"
+)
 _ALL = "name all servers of that record in --server, with commas: crabhook doctor says which leads"
 _NONE_LEADS = (
     "look at those servers and at their database: `crabhook status` there says what is wrong"
@@ -44,29 +48,45 @@ KINDS = {
     ),
 }
 
-# The gRPC statuses, each in the place of its number, and what a person can do about it.
+# The gRPC statuses, each in the place of its number: what a person reads where the server says
+# nothing, and what a person can do about it.
+_BROKE = "the connection broke"
 _STATUSES = {
-    "OK": _LOOK,
-    "CANCELLED": _START,
-    "UNKNOWN": _LOOK,
-    "INVALID_ARGUMENT": _OPTIONS,
-    "DEADLINE_EXCEEDED": _LONGER,
-    "NOT_FOUND": _START,
-    "ALREADY_EXISTS": "there is nothing to do",
-    "PERMISSION_DENIED": _LOOK,
-    "RESOURCE_EXHAUSTED": "answer what waits at the desk",
-    "FAILED_PRECONDITION": _LOOK,
-    "ABORTED": _LOOK,
-    "OUT_OF_RANGE": _LOOK,
-    "UNIMPLEMENTED": "see that a crabhook of this version listens there",
-    "INTERNAL": _LOOK,
-    "UNAVAILABLE": _START,
-    "DATA_LOSS": _LOOK,
+    "OK": ("the answer cannot be read", _LOOK),
+    "CANCELLED": (_BROKE, _START),
+    "UNKNOWN": ("the server has a fault of its own", _LOOK),
+    "INVALID_ARGUMENT": ("the server does not take such a request", _OPTIONS),
+    "DEADLINE_EXCEEDED": ("nobody decided in time", _LONGER),
+    "NOT_FOUND": ("the desk was closed", _START),
+    "ALREADY_EXISTS": ("it was answered at the agent", "there is nothing to do"),
+    "PERMISSION_DENIED": ("the server refuses this request", _LOOK),
+    "RESOURCE_EXHAUSTED": (
+        "too much waits there, or the request is too long",
+        "answer what waits at the desk",
+    ),
+    "FAILED_PRECONDITION": ("the decision could not be recorded", _LOOK),
+    "ABORTED": ("the same request came on another connection", _LOOK),
+    "OUT_OF_RANGE": ("the answer would be too long", _LOOK),
+    "UNIMPLEMENTED": (
+        "the server knows no such request",
+        "see that a crabhook of this version listens there",
+    ),
+    "INTERNAL": (_BROKE, _LOOK),
+    "UNAVAILABLE": ("the server takes no requests now", _START),
+    "DATA_LOSS": ("the server lost what it needs for an answer", _LOOK),
     "UNAUTHENTICATED": (
-        "give the server's token with --token-file or CRABHOOK_TOKEN: a revoked machine "
-        "has to be invited again"
+        "the server does not know this token",
+        _INVITED,
     ),
 }
+# How the texts begin that a library of gRPC writes for a server; they are for programmers.
+_OF_GRPC = (
+    "Method not found",
+    "Unexpected <class",
+    "Exception calling application",
+    "Received message larger",
+    "SERVER: Received message larger",
+)
 
 # What a hook's own connection says, and what a person can do about it; else nobody listens.
 _CONNECTING = (
@@ -226,14 +246,23 @@ def _line(options: Options, wish: str, unanswered: Unanswered) -> str:
     heeded = _least(unanswered.unsigned) == wish
     meaning = _HEEDED.get(wish, _MEANING[wish]) if heeded else _MEANING[wish]
     if unanswered.status is not None:
-        remedies = dict(enumerate(_STATUSES.items()))
-        name, remedy = remedies.get(unanswered.status, (f"status {unanswered.status}", _LOOK))
+        _, remedy = _status(unanswered.status)
         if "stands by" in problem or "none leads" in problem:
             remedy = _NONE_LEADS if "," in options.server else _ALL
-        problem = f"{name}, {problem}"
     elif unanswered.kind == "unreachable":
         remedy = remedy_of(str(unanswered))
     return f"{what} ({problem}); {meaning}; {remedy}"
+
+
+def _status(status: int) -> tuple[str, str]:
+    """Return what a gRPC status means, and what a person can do about it."""
+    new = f"the server refuses, for a reason that is new to this hook ({status})", _LOOK
+    return dict(enumerate(_STATUSES.values())).get(status, new)
+
+
+def why_refused(status: int, detail: str) -> str:
+    """Return why a server refused: in its own words where it has any, else in ours."""
+    return detail if detail and not detail.startswith(_OF_GRPC) else _status(status)[0]
 
 
 def remedy_of(problem: str) -> str:

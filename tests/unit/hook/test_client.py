@@ -15,7 +15,7 @@ import grpc
 import pytest
 
 import crabhook
-from crabhook.hook import Options, Unanswered, client
+from crabhook.hook import Options, Unanswered, client, fallback
 from crabhook.hook.client import LARGEST_PAYLOAD
 from crabhook.v1 import permission_pb2 as pb
 from tests.support import isolation
@@ -362,8 +362,9 @@ def test_a_refusal_leaves_the_agent_alone_and_says_what_to_do(
 
     with serving(Operator(refuse), f"unix:{folder}/s"):  # type: ignore[arg-type]
         hook = run_hook("--server", f"unix:{folder}/s")
-    assert_passed(hook, name.encode(), "wörds: 100%".encode(), remedy)
+    assert_passed(hook, "/s: wörds: 100%".encode(), remedy)
     assert b"\x1b" not in hook.stderr
+    assert name.encode() not in hook.stderr
 
 
 def test_a_server_that_is_no_crabhook_leaves_the_agent_alone(folder: Path) -> None:
@@ -374,7 +375,7 @@ def test_a_server_that_is_no_crabhook_leaves_the_agent_alone(folder: Path) -> No
         hook = run_hook("--server", f"unix:{folder}/s")
     finally:
         server.stop(0).wait(60)
-    assert_passed(hook, b"UNIMPLEMENTED", b"a crabhook of this version")
+    assert_passed(hook, b"/s: the server knows no such request)", b"a crabhook of this version")
 
 
 def test_a_servers_fault_before_acceptance_leaves_the_agent_alone(folder: Path) -> None:
@@ -382,10 +383,11 @@ def test_a_servers_fault_before_acceptance_leaves_the_agent_alone(folder: Path) 
         raise RuntimeError("a fault of the server's")
 
     with serving(Operator(crash), f"unix:{folder}/s"):  # type: ignore[arg-type]
-        assert_passed(run_hook("--server", f"unix:{folder}/s"), b"UNKNOWN")
+        hook = run_hook("--server", f"unix:{folder}/s")
+    assert_passed(hook, b"/s: the server has a fault of its own)")
 
 
-def test_every_status_of_grpc_is_told_by_its_name(folder: Path) -> None:
+def test_every_status_of_grpc_is_told_in_words(folder: Path) -> None:
     def refuse(request: pb.PermissionRequest, context: grpc.ServicerContext) -> None:
         context.abort(codes[request.payload.decode()], "")
 
@@ -396,6 +398,8 @@ def test_every_status_of_grpc_is_told_by_its_name(folder: Path) -> None:
                 ask(options_for(folder / "s"), name.encode())
             assert unanswered.value.kind == "unreachable"
             assert unanswered.value.status == code.value[0]
+            phrase, _ = fallback._STATUSES[name]
+            assert str(unanswered.value) == f"unix:{folder}/s: {phrase}"
 
 
 def say(text: bytes) -> "object":

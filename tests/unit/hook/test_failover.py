@@ -32,9 +32,9 @@ def standby(leader: str = "") -> Answer:
     return refuse
 
 
-def refusing(code: grpc.StatusCode) -> Answer:
+def refusing(code: grpc.StatusCode, words: str = "not here") -> Answer:
     def refuse(_: pb.PermissionRequest, context: grpc.ServicerContext) -> NoReturn:
-        context.abort(code, "not here")
+        context.abort(code, words)
         raise AssertionError
 
     return refuse
@@ -135,6 +135,14 @@ def test_what_the_leader_refuses_is_refused(code: grpc.StatusCode) -> None:
     ):
         ask(options_of(*addresses))
     assert (unanswered.value.kind, second.requests) == ("unreachable", [])
+
+
+def test_a_server_of_a_list_that_says_nothing_is_put_in_words() -> None:
+    with (
+        each(refusing(grpc.StatusCode.PERMISSION_DENIED, "")) as (_, (address,)),
+        pytest.raises(Unanswered, match=f"{address}: the server refuses this request"),
+    ):
+        ask(options_of("127.0.0.1:1", address))
 
 
 def test_where_a_refusal_says_the_leader_it_is_asked_next() -> None:

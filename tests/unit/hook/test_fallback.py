@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabhook.hook import Options, Unanswered, fallback
-from crabhook.hook.fallback import KINDS, event_name, fall_back
+from crabhook.hook.fallback import KINDS, event_name, fall_back, why_refused
 from crabhook.model.decision import Decision, Verdict
 from crabhook.model.event import Event
 from crabhook.platforms import HOOKED, PLATFORMS
@@ -139,6 +139,24 @@ def test_what_is_advised_mends_what_went_wrong(problem: str, remedy: str) -> Non
     advice = line.decode().rpartition("without asking; ")[2]
     assert advice.startswith(remedy) or remedy in advice
     assert ("open the desk" in advice) == ("open the desk" in remedy or "speaks" in remedy)
+
+
+@every_row(
+    "status, detail, words",
+    [
+        (5, "", "the desk was closed"),
+        (5, "the server was stopped", "the server was stopped"),
+        (8, "SERVER: Received message larger than max (9 vs. 4)", "too much waits there"),
+        (14, "HTTP status 502", "HTTP status 502"),
+        (17, "", "new to this hook (17)"),
+    ],
+)
+def test_a_refusal_is_told_in_the_servers_words_or_in_ours(
+    status: int, detail: str, words: str
+) -> None:
+    why = why_refused(status, detail)
+    assert words in why
+    assert "Received message" not in why
 
 
 @pytest.mark.parametrize("payload", [b"", b"no JSON", b"[]", b"{}", b'{"hook_event_name": 1}'])

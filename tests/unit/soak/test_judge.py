@@ -224,7 +224,7 @@ def a_cut_that_excuses_a_hook_on_its_other_side(past: Past) -> None:
     past.ends(job(remote=True), nobody("unreachable"))
 
 
-UNSPENT = nobody("unreachable", f"FAILED_PRECONDITION, h:1: {Refusal.UNSPENT}")
+UNSPENT = nobody("unreachable", f"h:1: {Refusal.UNSPENT}")
 
 
 @agrees
@@ -336,7 +336,7 @@ def a_cut_that_does_not_excuse_a_hook_on_our_side(past: Past) -> None:
 
 @breaks(unanswered_for_a_reason, "while nothing was amiss")
 def a_hook_that_was_answered_at_the_agent_which_the_record_does_not_know(past: Past) -> None:
-    past.ends(job(), nobody("lost", f"ALREADY_EXISTS, h:1: {Refusal.OVER}"))
+    past.ends(job(), nobody("lost", f"h:1: {Refusal.OVER}"))
 
 
 @breaks(in_time, "at most")
