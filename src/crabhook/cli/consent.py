@@ -102,16 +102,26 @@ def _asks_passphrase(files: RuleFiles, shown: str) -> bool:
 
 
 def described(rule: Rule) -> str:
-    """Return a rule in one line."""
-    scope = "".join(
-        f"  {key}={','.join(values)}"
-        for key in RuleScope.__dataclass_fields__
-        if (values := getattr(rule.scope, key))
-    )
-    end = ""
+    """Return a rule as a line of a list, whose verdicts stand in a column."""
+    return f"{rule.verdict:<17}{'  '.join((*rule.texts, *_limits(rule)))}{_note(rule)}"
+
+
+def in_a_sentence(rule: Rule) -> str:
+    """Return a rule as the end of a sentence."""
+    return f"{', '.join((str(rule), *_limits(rule)))}{_note(rule)}"
+
+
+def _limits(rule: Rule) -> Iterator[str]:
+    """Yield where a rule holds, who must allow, and until when."""
+    for key in RuleScope.__dataclass_fields__:
+        if values := getattr(rule.scope, key):
+            yield f"{key}={','.join(values)}"
+    if rule.terms:
+        yield f"by {rule.terms.words}"
     if rule.expires:
         ended = rule.expires <= datetime.now(UTC)
-        end = f"  {'ENDED' if ended else 'until'} {rule.expires:%Y-%m-%d %H:%M %Z}"
-    who = f"  by {rule.terms.words}" if rule.terms else ""
-    note = f"  # {rule.note}" if rule.note else ""
-    return f"{rule.verdict:<17}{'  '.join(rule.texts)}{scope}{who}{end}{note}"
+        yield f"{'ENDED' if ended else 'until'} {rule.expires:%Y-%m-%d %H:%M %Z}"
+
+
+def _note(rule: Rule) -> str:
+    return f"  # {rule.note}" if rule.note else ""

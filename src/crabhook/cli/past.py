@@ -10,7 +10,7 @@ from datetime import UTC
 from pathlib import Path
 
 from crabhook.cli.arguments import rules_in_force, say_whose
-from crabhook.cli.consent import write_rules
+from crabhook.cli.consent import in_a_sentence, write_rules
 from crabhook.cli.terminal import about, short
 from crabhook.config import record_place
 from crabhook.model.decision import Verdict
@@ -202,7 +202,7 @@ def _add(files: RuleFiles, suggested: Suggested, numbers: list[int]) -> int:
     text, after = edit.drafted(files, chosen)
     write_rules(files, text)
     for added in after.rules[-len(chosen) :]:
-        say(f"Added to {added.where}: {added}")
+        say(f"Added to {added.where}: {in_a_sentence(added)}")
     return 0
 
 

@@ -17,7 +17,7 @@ from crabhook.cli.arguments import (
     when,
 )
 from crabhook.cli.commands import actions
-from crabhook.cli.consent import consent, described, write_rules
+from crabhook.cli.consent import consent, described, in_a_sentence, write_rules
 from crabhook.cli.past import run_suggest
 from crabhook.model.ballot import Ballot, steps_of
 from crabhook.model.event import Event
@@ -151,7 +151,7 @@ def _add(arguments: argparse.Namespace) -> int:
     text, after = edit.drafted(files, [rule], anyway=arguments.anyway)
     write_rules(files, text)
     added = after.rules[-1]
-    say(f"Added to {added.where}: {described(added)}")
+    say(f"Added to {added.where}: {in_a_sentence(added)}")
     for warning in (*misread(added), *options_given(added)):
         sys.stderr.write(f"crabhook rules: note: {' '.join(safe_lines(warning))}\n")
     return 0
@@ -161,7 +161,7 @@ def _remove(arguments: argparse.Namespace) -> int:
     files = rules_in_force()
     text, removed = edit.drafted_without(files, arguments.number)
     write_rules(files, text)
-    say(f"Removed from {removed.origin}: {described(removed)}")
+    say(f"Removed from {removed.origin}: {in_a_sentence(removed)}")
     return 0
 
 

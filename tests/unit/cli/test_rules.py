@@ -92,7 +92,10 @@ def test_a_rule_is_added_listed_and_removed_and_comments_stay(
     file.parent.mkdir(parents=True)
     file.write_text('# mine\n[[rule]]\nverdict = "deny"  # never\nmatch = "Bash(rm *)"\n')
     scope = ("--mode", "plan", "--note", "why", "--expires", "2027-01-31")
-    assert agreed("add", "allow", "Bash(ls *)", "Read", *scope)[0] == 0
+    code, shown = agreed("add", "allow", "Bash(ls *)", "Read", *scope)
+    assert code == 0
+    sentence = "allow Bash(ls *) | Read, mode=plan, until 2027-01-31 00:00 UTC  # why\n"
+    assert f"Added to {file}, line 6: {sentence}" in shown
     assert call("list") == 0
     listed = capsys.readouterr().out
     assert "1  deny" in listed
@@ -100,6 +103,7 @@ def test_a_rule_is_added_listed_and_removed_and_comments_stay(
     assert "mode=plan" in listed
     assert "until 2027-01-31" in listed
     assert call("remove", "2") == 0
+    assert capsys.readouterr().out == f"Removed from {file}: {sentence}"
     assert file.read_text() == '# mine\n[[rule]]\nverdict = "deny"  # never\nmatch = "Bash(rm *)"\n'
 
 
