@@ -133,13 +133,17 @@ def decided(  # noqa: PLR0913 - one verdict, and the requests it answers
         body["votes"] = [_vote(vote) for vote in ballot.votes]
     if decision.despite:
         body["despite"] = list(decision.despite)
-    if len(legs) > 1:  # a single one has the entry's column
-        body["legs"] = list(legs)
+    body |= _several(legs)
     if decision.updated_input is not None:
         body["edited"] = dict(decision.updated_input)
     first = legs[0] if legs else ""
     verdict = str(decision.verdict)
     return _about(RecordKind.DECIDED, event, at, first, card, verdict, body=body)
+
+
+def _several(legs: Sequence[str]) -> dict[str, Value]:
+    """Return the ids of several requests; the id of a single request has the entry's column."""
+    return {"legs": list(legs)} if len(legs) > 1 else {}
 
 
 def _vote(vote: Vote) -> dict[str, Value]:
@@ -171,6 +175,7 @@ def of_ballot(news: BallotNews, at: float, now: float) -> Entry:
                 body["edited"] = dict(proposal.updated_input)
             if void:
                 body["void"] = [_vote(gone) for gone in void]
+            body |= _several([leg.id for leg in card.requests])
         case VotesVoid(_, votes):
             body["void"] = [_vote(gone) for gone in votes]
         case FirstClaim(_, by):

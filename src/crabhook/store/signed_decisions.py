@@ -21,6 +21,7 @@ from crabhook.store.record import Record, RecordKind, may_be_signed
 from crabhook.store.recorded_past import RecordedPast
 from crabhook.store.signed_terms import SignedAnswer, Unchecked, terms_finding
 from crabhook.store.verify import RecordFinding
+from crabhook.store.witness import legs_of
 from crabhook.team.decision_signatures import (
     FalseSignatureError,
     UnknownSignerError,
@@ -213,8 +214,7 @@ class SignedDecisions:
         self._false.append(_no_signature(record, why))
 
     def _compare(self, record: Record, data: Mapping[str, Any], each: DecisionSignature) -> None:
-        legs = data.get("legs")
-        if each.request_id not in (record.request_id, *(legs if isinstance(legs, list) else ())):
+        if each.request_id not in legs_of(record.request_id, data):
             raise FalseSignatureError("it is for another request")
         if each.card != record.card:
             raise FalseSignatureError("it is for another card")

@@ -13,6 +13,7 @@ from crabhook.model.statements import LETS
 from crabhook.store.actors import actor_in
 from crabhook.store.record import Record, RecordKind
 from crabhook.store.verify import RecordFinding
+from crabhook.store.witness import legs_of
 
 _STRICT = '"strict":true'
 _UNSIGNED = "its decision lacks signatures: nobody has signed it for a strict hook"
@@ -43,11 +44,14 @@ class StrictAllows:
                 self._look(record, record.data())
 
     def _look(self, record: Record, data: Mapping[str, Any]) -> None:
-        strict = self._strict & {record.request_id, *map(str, _listed(data, "legs"))}
+        strict = self._strict & legs_of(record.request_id, data)
         if not strict or not isinstance(actor_in(data), Operator):
             return
-        signatures = (each for each in _listed(data, "signed") if isinstance(each, dict))
-        unsigned = strict - {str(each.get("request")) for each in signatures}
+        listed = data.get("signed")
+        signatures = listed if isinstance(listed, list) else []
+        unsigned = strict - {
+            str(each.get("request")) for each in signatures if isinstance(each, dict)
+        }
         self.allows += len(strict)
         self.signed += len(strict - unsigned)
         if unsigned:
@@ -71,9 +75,3 @@ class StrictAllows:
 def _is_marked(record: Record) -> bool:
     """Whether a record says that its hook is strict; first by a quick look at its text."""
     return _STRICT in str(record.body) and record.data().get("strict") is True
-
-
-def _listed(data: Mapping[str, Any], name: str) -> list[Any]:
-    """Return a list of a record's data; empty if somebody has made it something else."""
-    listed = data.get(name)
-    return listed if isinstance(listed, list) else []

@@ -74,7 +74,7 @@ def witnessed(key: bytes, change: Change, entry: Entry) -> list[str]:
 
 
 def legs_of(request_id: str, body: Mapping[str, object]) -> set[str]:
-    """Return the ids of all requests that a decision answered."""
+    """Return the ids of all requests that a decision or a vote is about."""
     legs = body.get("legs")
     return {request_id, *(map(str, legs) if isinstance(legs, list | tuple) else ())}
 

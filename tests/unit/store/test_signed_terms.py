@@ -9,14 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crabhook.broker.messages import Voted
 from crabhook.hook.statement import SignedTerms, terms_part
 from crabhook.model.actor import Operator, Role, ShownBy
-from crabhook.model.ballot import is_complete
+from crabhook.model.ballot import Ballot, Terms, Vote, is_complete
+from crabhook.model.card import Card
+from crabhook.model.decision import Decision, Verdict
 from crabhook.model.signing import DecisionSignature
 from crabhook.model.statements import signed_terms
 from crabhook.store.actors import decider_data
 from crabhook.store.change import happened
-from crabhook.store.entries import policy_changed
+from crabhook.store.entries import of_ballot, policy_changed
 from crabhook.store.opening import open_writer
 from crabhook.store.record import RecordKind
 from crabhook.store.recorded_past import RecordedPast, Waited
@@ -25,6 +28,7 @@ from crabhook.store.signed_terms import SignedAnswer, Unchecked, terms_finding
 from crabhook.team.decision_signatures import DESK, PASSKEY
 from crabhook.team.membership import Machine, Member, Team, TeamGroup
 from crabhook.v1 import permission_pb2 as pb
+from tests.support.playbook import bash
 from tests.support.signing_people import NOW, Signing, SigningPerson, SigningTeam
 from tests.unit.hook.test_quorum import BALLOTS, VOTERS, VOTES, after
 from tests.unit.store.making import entry, records, verified
@@ -33,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from crabhook.model.ballot import Ballot, Voter
+    from crabhook.model.ballot import Voter
     from crabhook.store.record import Entry
 
 ANN, BOB, CAT = (SigningPerson(name) for name in ("ann", "bob", "cat"))
@@ -185,6 +189,16 @@ def test_an_allow_that_the_right_people_signed_is_sound(tmp_path: Path) -> None:
     for name, entries in sound.items():
         result = outcome(tmp_path / name, team_file("then"), *entries, then=OF_ANNS_MACHINE)
         assert result == kept(), (name, result)
+
+
+def test_a_vote_that_is_signed_for_two_hooks_of_a_card_is_sound(tmp_path: Path) -> None:
+    terms, vote = Terms(2), Operator("o-ann", "ann", "laptop")
+    signatures = tuple(signed(ANN, SignedTerms(2), request=leg) for leg in ("r1", "r2"))
+    legs = tuple(bash(leg, "ls").leg("") for leg in ("r1", "r2"))
+    card = Card(1, legs, 0.0, ballot=Ballot((terms,), 0.0, proposal=Decision(Verdict.ALLOW)))
+    voted = of_ballot(Voted(card, Vote(vote, 0.0, signed=signatures)), NOW, 0.0)
+    result = outcome(tmp_path, team_file("then"), voted)
+    assert (result.false, len(voted.signed)) == ([], 2)
 
 
 def test_what_names_nobody_or_allows_nothing_has_no_terms_to_hold(tmp_path: Path) -> None:
