@@ -10,9 +10,10 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
+from crabhook import extras
 from crabhook.data_files import tables
 from crabhook.model.errors import CrabhookError
 
@@ -282,10 +283,8 @@ def words_of(parser: argparse.ArgumentParser) -> Iterator[str]:
             yield from map(str, action.choices or ())
 
 
-EXTRA, WEB = "serve", "serve,web"
-"""The names of the extras in pyproject.toml: of the operator's side, and with passkeys too."""
 _FIDO2, _PYJWT = "fido2", "jwt"
-_OWN_EXTRAS = {_FIDO2: ("--web", WEB), _PYJWT: ("--oidc", "serve,oidc")}
+_OWN_EXTRAS = {_FIDO2: ("--web", extras.WEB), _PYJWT: ("--oidc", extras.OIDC)}
 """What alone needs a package that `serve` does not bring: the option, and the extras."""
 
 
@@ -306,33 +305,9 @@ def explained(command: str, error: ModuleNotFoundError) -> str | None:
         option, extra = _OWN_EXTRAS[package]
         return (
             f"crabhook {command} {option} needs {package}, which is not installed.\n"
-            f"Install it: {_installer(extra)}\n"
+            f"Install it: {extras.installer(extra)}\n"
         )
     return (
         f"crabhook {command} needs {package}, which is not installed: here is the hook alone.\n"
-        f"Install the whole: {_installer(EXTRA)}\n"
+        f"Install the whole: {extras.installer(extras.SERVE)}\n"
     )
-
-
-def _installer(extra: str) -> str:
-    """Return the command that adds an extra to this installation."""
-    wanted = f"'{_source(extra)}'"
-    parts = PurePath(sys.prefix).parts
-    if "pipx" in parts:
-        return f"pipx install --force {wanted}"
-    if "uv" in parts and "tools" in parts:
-        return f"uv tool install --force {wanted}"
-    return f"{sys.executable} -m pip install {wanted}"
-
-
-def _source(extra: str) -> str:
-    """Return crabhook with an extra, from this installation's source."""
-    import json  # slow, and seldom needed, as is the next
-    from importlib.metadata import PackageNotFoundError, distribution
-
-    name = f"crabhook[{extra}]"
-    try:
-        direct_url = distribution("crabhook").read_text("direct_url.json")
-    except PackageNotFoundError:
-        return name
-    return f"{name} @ {json.loads(direct_url)['url']}" if direct_url else name

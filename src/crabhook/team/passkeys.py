@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Final
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 
 from crabhook.datatypes import frozen
+from crabhook.extras import WEB, installer
 from crabhook.model.errors import CrabhookError
 from crabhook.team.call_signature import TOO_LONG_AGO, WITHIN, SignedCall
 from crabhook.team.membership import NO_PASSKEY, Identified, Passkey, Principal, Team, TeamRefusal
@@ -62,7 +63,7 @@ def need_library() -> None:
         import fido2.webauthn  # noqa: F401 - whether it is there
     except ImportError:
         raise CrabhookError(
-            "passkeys need a package that is missing here: pip install 'crabhook[serve,web]'"
+            f"passkeys need a package that is missing here: {installer(WEB)}"
         ) from None
 
 

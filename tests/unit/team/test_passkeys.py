@@ -13,7 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crabhook.extras import WEB, installer
 from crabhook.model.actor import Role
+from crabhook.model.errors import CrabhookError
 from crabhook.team import passkeys
 from crabhook.team.call_signature import WITHIN, SignedCall
 from crabhook.team.membership import NO_PASSKEY, Member, Principal, Team, TeamRefusal
@@ -367,5 +369,6 @@ def test_a_server_without_passkeys_loads_no_package_for_them() -> None:
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     passkeys.need_library()
     monkeypatch.setitem(sys.modules, "fido2.webauthn", None)
-    with pytest.raises(Exception, match=r"pip install 'crabhook\[serve,web\]'"):
+    with pytest.raises(CrabhookError) as refused:
         passkeys.need_library()
+    assert str(refused.value).endswith(f"missing here: {installer(WEB)}")

@@ -13,6 +13,7 @@ from time import time
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from urllib.parse import parse_qs, urlsplit
 
+from crabhook.extras import CLUSTER, installer
 from crabhook.store.interface import (
     CorruptError,
     FullError,
@@ -118,9 +119,7 @@ async def connect(url: str) -> "Connection":
     try:
         import asyncpg  # an extra, which few servers need
     except ImportError:
-        raise StoreError(
-            "a record in PostgreSQL needs a driver: pip install 'crabhook[cluster]'"
-        ) from None
+        raise StoreError(f"a record in PostgreSQL needs a driver: {installer(CLUSTER)}") from None
     with speaking_of(url):
         try:
             connection: Connection = await asyncpg.connect(

@@ -1,7 +1,9 @@
 """What is wrong with a database is said in words that tell what to do, before anything is written."""
 
+import asyncio
 import signal
 import socket
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -9,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from crabhook.extras import CLUSTER, installer
 from crabhook.store.change import happened
 from crabhook.store.interface import (
     CorruptError,
@@ -18,12 +21,19 @@ from crabhook.store.interface import (
     UnreachableError,
 )
 from crabhook.store.opening import open_history, open_writer
-from crabhook.store.postgres.connection import named
+from crabhook.store.postgres.connection import connect, named
 from crabhook.store.writer import Writer
 from tests.support.cluster import Cluster, require
 from tests.unit.store.making import entry, records, verified
 
 pytestmark = pytest.mark.process
+
+
+def test_a_missing_driver_is_named_with_what_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "asyncpg", None)
+    with pytest.raises(StoreError) as refused:
+        asyncio.run(connect("postgresql://nowhere"))
+    assert str(refused.value).endswith(f"needs a driver: {installer(CLUSTER)}")
 
 
 @contextmanager
