@@ -21,18 +21,19 @@ _FEWEST = 5
 
 def examples(number: int, of: int = _SHARE, **more: Any) -> settings:
     """Try a property on `number` examples at night, and on a share of them by day."""
-    return settings(max_examples=number if _at_night() else max(_FEWEST, number // of), **more)
+    return settings(max_examples=number if at_night() else max(_FEWEST, number // of), **more)
 
 
 def part(size: float) -> float:
     """Return the size of a search at night, and a share of it by day."""
-    return size if _at_night() else size / _SHARE
+    return size if at_night() else size / _SHARE
 
 
 def share(rows: Sequence[Row], turn: int, of: int = _SHARE) -> Sequence[Row]:
     """Return all rows at night and a share by day, another each turn: for a table times a table."""
-    return rows if _at_night() else rows[turn % of :: of]
+    return rows if at_night() else rows[turn % of :: of]
 
 
-def _at_night() -> bool:
+def at_night() -> bool:
+    """Whether all is tried that can be."""
     return settings.get_current_profile_name() == NIGHT

@@ -11,6 +11,7 @@ import pytest
 from crabhook.policy.calls.made_names import MAX_MAKERS
 from crabhook.policy.calls.read import LONG_LINE, may_take_long
 from crabhook.policy.shell.unfold import MAX_DEPTH
+from tests.support.examples import at_night, share
 from tests.unit.policy import law
 
 LAW = law.policy(
@@ -27,8 +28,9 @@ SHAPES = [
     "alias a=b;", "cat * ", "/*", "{a,b}", "{1..9} ", "$((", "[[ ", "if ", "for a in b;do ls $a;done;", "a ", ">a ", "xargs ", "env ", "timeout 5 ", "find . -exec rm {} ; ", "git apply k&&cat n&&",
     "mv a b&&cp c d&&", "tar xf a;cat b;", 'sh -c "rm $x";', "é ",
 ]  # fmt: skip
-# A line is read by the shell's grammar up to 8 KiB; of a longer one, words are found.
-SHORT, LONG, LONGER = 1_000, 8_000, 16_000
+# A line is read by the shell's grammar up to 8 KiB; of a longer one, words are found. Counting is
+# slow, so that by day lines are shorter and fewer.
+SHORT, LONG, *LONGER = (1_000, 8_000, 16_000) if at_night() else (500, 3_000)
 # The first is paid for any line. The worst of each letter is braces: each spelling is looked at.
 EACH_LINE, EACH_LETTER = 100_000, 550
 GROWTH = 1.5
@@ -61,10 +63,10 @@ def work(shape: str, length: int) -> int:
     return count.calls
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", share(SHAPES, 1, of=2))
 def test_a_hostile_line_costs_no_more_than_in_proportion_to_its_length(shape: str) -> None:
     work(shape, 100)  # compiles patterns
-    calls = {length: work(shape, length) for length in (SHORT, LONG, LONGER)}
+    calls = {length: work(shape, length) for length in (SHORT, LONG, *LONGER)}
     assert calls[LONG] <= EACH_LINE + GROWTH * calls[SHORT] * LONG / SHORT
     for length, count in calls.items():
         assert count <= EACH_LINE + EACH_LETTER * length
