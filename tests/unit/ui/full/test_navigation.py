@@ -44,6 +44,21 @@ def test_every_way_in_has_a_way_out_and_decides_nothing(keys: list[str], named: 
     assert not sitting.desk.orders()
 
 
+def test_an_empty_desk_offers_nothing_that_acts_on_cards_alone() -> None:
+    of_cards = ("↓ next", "/ filter…", "s sort", "g group")
+    sitting = Sitting()
+    assert not [name for name in of_cards if name in sitting.help_line()]
+    sitting.ask()
+    sitting.wait()
+    assert not [name for name in of_cards if name not in sitting.help_line()]
+
+
+def test_a_filter_that_hides_all_that_waits_can_be_changed() -> None:
+    sitting = asked()
+    sitting.press("/", *"nowhere", "enter")
+    assert not [name for name in ("/ filter…", "esc show all") if name not in sitting.help_line()]
+
+
 def test_a_list_opened_inside_a_request_leads_back_there() -> None:
     sitting = asked()
     sitting.press("enter", "O", "escape")

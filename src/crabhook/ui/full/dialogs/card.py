@@ -22,6 +22,7 @@ from crabhook.ui.full.dialogs.page import (
     WHOLE,
     ScreenPage,
     View,
+    has_card,
 )
 from crabhook.ui.full.dialogs.question import form_of
 from crabhook.ui.full.effects import Effects, Enter, reveal
@@ -51,11 +52,11 @@ class QueueView(View):
     # fmt: off
     KEYS = (
         TAKE_BACK, COME_BACK, question.ANSWERING, MARKED, UNMARK, DECIDING, ITS_TIME, MARKING,
-        group(KeyTheme.QUEUE, lambda view: view.card is not None,
+        group(KeyTheme.QUEUE, has_card,
             row("enter tab right", "open", "into the request: scroll it, answer its questions",
                 FREE, lambda *_: (Enter(),))),
-        CHOOSING, FAR, PAGES,
-        group(KeyTheme.ARRANGING, always,
+        group(KeyTheme.CHOOSING, has_card, *CHOOSING.rows), FAR, PAGES,
+        group(KeyTheme.ARRANGING, lambda view: view.screen.queue.count > 0,
             row("/", "filter…",
                 "show only what has your words: also risk: agent: machine: session: tool:",
                 FREE, lambda view, _: view.ask_filter()),

@@ -134,15 +134,16 @@ class EverythingPage(ScreenPage):
     # fmt: on
 
 
-def _has_card(page: ScreenPage) -> bool:
+def has_card(page: ScreenPage) -> bool:
+    """Whether a card is selected."""
     return page.card is not None
 
 
 # fmt: off
-WHOLE: Group[ScreenPage] = group(KeyTheme.WHOLE, _has_card,
+WHOLE: Group[ScreenPage] = group(KeyTheme.WHOLE, has_card,
     row("i", "all it sent", "everything that the agent sent",
         FREE, lambda page, _: (EverythingPage(page.screen),)))
-COPY: Group[ScreenPage] = group(KeyTheme.WHOLE, _has_card,
+COPY: Group[ScreenPage] = group(KeyTheme.WHOLE, has_card,
     row("y", "", "copy the command, exactly as it was sent, or the whole input of another tool",
         FREE, lambda page, _: (do.Copy(copied(page.card.event)),) if page.card else ()))
 # fmt: on
