@@ -263,6 +263,33 @@ def test_the_first_key_of_a_paste_without_marks_marks_snoozes_and_extends_nothin
     assert "nothing was decided" in sitting.text()
 
 
+def test_pasted_keys_decide_nothing_and_the_desk_says_so() -> None:
+    sitting = Sitting()
+    sitting.ask()
+    sitting.wait()
+    sitting.burst("a", "enter")
+    notice = "keys came all at once, as pasted text does: nothing was decided"
+    assert sitting.screen.notice.text == notice
+    assert notice in sitting.text()
+    sitting.wait(LONG_ENOUGH)
+    assert not sitting.decided()
+
+
+def test_a_reason_that_is_pasted_with_its_enter_waits_for_another_enter() -> None:
+    sitting = Sitting()
+    sitting.ask()
+    sitting.wait()
+    sitting.press("d")
+    sitting.wait()
+    sitting.burst(*"no", "enter")
+    assert sitting.screen.notice.text == "that was pasted: press enter again to go on"
+    sitting.wait(LONG_ENOUGH)
+    assert not sitting.decided()
+    sitting.press("enter")
+    sitting.wait(LONG_ENOUGH)
+    assert [decision.reason for _, decision in sitting.decided()] == ["no"]
+
+
 def test_what_was_marked_before_a_paste_stays_marked_unless_it_has_changed() -> None:
     sitting = Sitting()
     first, second = sitting.ask(), sitting.ask(session_id="other")
