@@ -462,7 +462,7 @@ def _uninstall(arguments: argparse.Namespace) -> None:
         return
     agent = known(arguments.agent)
     path = chosen_path(arguments)
-    change = removal(path, alone=agent.settings.alone)
+    change = removal(path)
     if arguments.dry_run:
         sys.stdout.write(change.difference())
     elif change.is_none:
@@ -537,7 +537,7 @@ def _everywhere(project: Path) -> Iterator[tuple[Platform, SettingsChange]]:
         for scope in agent.settings.scopes:
             if scope is not SettingsScope.MANAGED:
                 path = agent.settings.path(scope, project, os.environ)
-                yield agent, removal(path, alone=agent.settings.alone)
+                yield agent, removal(path)
 
 
 def _add_uninstall_arguments(parser: argparse.ArgumentParser) -> None:

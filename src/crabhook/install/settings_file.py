@@ -68,7 +68,8 @@ def read(path: Path) -> SettingsFile:
 def write(settings: SettingsFile, content: bytes, *, shared: bool = False) -> Path | None:
     """Replace the file's content; return the path of the backup, or None without one.
 
-    A backup that has all but our entries is used again. The new content is complete on disk before
+    A backup that has all but our entries is used again. Even an empty file has one: without any
+    backup there was no file. The new content is complete on disk before
     the replacement, with the old mode and owner; a new file is private, or readable for all if
     `shared`. Raises InstallError, with the file unchanged, if writing fails or the file has changed
     since it was read.
@@ -115,10 +116,10 @@ def backups_of(path: Path) -> list[Path]:
 
 def _back_up(settings: SettingsFile) -> Path | None:
     """Keep the content under a new name, unless a backup has all that counts."""
-    if not settings.content or settings.status is None:
+    if settings.content is None:
         return None
     wanted = _owned(settings.content)
-    if not wanted.strip():
+    if not wanted.strip() and has_hooks(settings.path):  # it is all ours
         return None
     stem = settings.path.name + _BACKUP
     number = 1
@@ -216,15 +217,15 @@ class SettingsChange:
             return write(self.settings, self.text.encode(), shared=shared)
 
 
-def removal(path: Path, *, alone: bool) -> SettingsChange:
+def removal(path: Path) -> SettingsChange:
     """Return the change that takes our hooks out.
 
-    `alone`: the file goes too if no more is in it, but for a link, whose owner set it up.
+    The file goes too if no more is in it and we made it. An owner's has a backup, or is a link.
     """
     change = plan(path, without_hooks)
-    goes = alone and not change.is_none and not path.is_symlink()
+    made = not (path.is_symlink() or backups_of(path))
     empty = change.text.split() == NO_SETTINGS.split()
-    return SettingsChange(change.settings, "") if goes and empty else change
+    return SettingsChange(change.settings, "") if made and empty and not change.is_none else change
 
 
 def plan(path: Path, edit: Callable[[str], str]) -> SettingsChange:

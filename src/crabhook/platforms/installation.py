@@ -353,10 +353,10 @@ class HookSetup:
     trouble there begins that switches every hook off. `once`: hooks that are the same in two files
     run once. `permitted` says whether its user has let our hooks run. `unseen`: what older versions
     run without asking a hook. `brought` yields the hooks that plugins bring, which the agent runs
-    beside its settings' own. `alone`: the file is for our hooks alone, and goes with them. `own`:
-    our hooks are a file of their own, in place of entries in its settings. `closed`: the stances in
-    which a hook without an answer always denies. `exposed` says who else can answer in the person's
-    place, given the agent's environment. Of `versions` the newest is the last.
+    beside its settings' own. `own`: our hooks are a file of their own, in place of entries in its
+    settings. `closed`: the stances in which a hook without an answer always denies. `exposed` says
+    who else can answer in the person's place, given the agent's environment. Of `versions` the
+    newest is the last.
     """
 
     stances: Mapping[Stance, str]
@@ -378,7 +378,6 @@ class HookSetup:
     permitted: Callable[[ConsentSources], Iterator[HookApproval]] | None = None
     brought: Callable[[Around], Iterator[PluginFile]] = lambda _: iter(())
     unseen: tuple[Unseen, ...] = ()
-    alone: bool = False
     own: OwnFile | None = None
     closed: frozenset[Stance] = frozenset()
     exposed: Callable[[Mapping[str, str]], Iterator[str]] = lambda _: iter(())

@@ -1,5 +1,6 @@
 """A settings file is replaced whole or not at all, and never lost."""
 
+import json
 import os
 import stat
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from crabhook.install.entries import with_hooks
-from crabhook.install.settings_file import has_hooks, read, removal, write
+from crabhook.install.settings_file import backups_of, has_hooks, plan, read, removal, write
 from crabhook.model.errors import InstallError
 from crabhook.platforms import HOOKED
 from crabhook.platforms.installation import Installation
@@ -95,10 +96,17 @@ def test_a_new_file_is_its_owners_alone_whatever_the_umask(tmp_path: Path, umask
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_an_empty_file_needs_no_backup(path: Path) -> None:
-    path.write_bytes(b"")
-    assert write(read(path), NEW) is None
-    assert path.read_bytes() == NEW
+@pytest.mark.parametrize("nothing", [b"", b"{}", b" {}\n"])
+def test_a_file_that_said_nothing_is_still_there_when_our_hooks_are_gone(
+    path: Path, nothing: bytes
+) -> None:
+    path.write_bytes(nothing)
+    settings = HOOKED["claude"].settings
+    for _ in ("once", "and again"):
+        plan(path, lambda text: with_hooks(text, settings.groups(OURS), settings.own)).carry_out()
+    removal(path).carry_out()
+    assert json.loads(path.read_bytes()) == {}
+    assert [backup.read_bytes() for backup in backups_of(path)] == [nothing]
 
 
 def test_a_link_stays_a_link_and_its_target_is_written(tmp_path: Path) -> None:
@@ -132,21 +140,29 @@ def test_a_link_that_its_owner_set_up_leads_somewhere_when_our_hooks_are_gone(
     target.write_text(with_hooks("", settings.groups(OURS), settings.own), "utf-8")
     path.symlink_to(target)
     assert has_hooks(path)
-    removal(path, alone=settings.alone).carry_out()
+    removal(path).carry_out()
     assert path.is_symlink()
     assert path.exists()
     assert not has_hooks(path)
 
 
 @pytest.mark.parametrize("name", HOOKED)
-def test_a_file_of_our_hooks_alone_goes_with_them(tmp_path: Path, name: str) -> None:
-    settings = HOOKED[name].settings
-    path = tmp_path / "settings"
-    path.write_text(with_hooks("", settings.groups(OURS), settings.own), "utf-8")
-    change = removal(path, alone=settings.alone)
-    assert change.removes == (name in {"copilot", "opencode"})
-    change.carry_out()
-    assert path.exists() != change.removes
+def test_a_file_that_we_made_goes_with_our_hooks(tmp_path: Path, name: str) -> None:
+    settings, path = HOOKED[name].settings, tmp_path / "settings"
+    for _ in ("once", "and again"):
+        plan(path, lambda text: with_hooks(text, settings.groups(OURS), settings.own)).carry_out()
+    assert names(tmp_path) == ["settings"]
+    removal(path).carry_out()
+    assert names(tmp_path) == []
+
+
+def test_a_file_that_we_made_stays_with_what_others_wrote_there(tmp_path: Path) -> None:
+    settings, path = HOOKED["claude"].settings, tmp_path / "settings.json"
+    plan(path, lambda text: with_hooks(text, settings.groups(OURS), settings.own)).carry_out()
+    theirs = json.loads(path.read_bytes()) | {"model": "opus"}
+    path.write_text(json.dumps(theirs))
+    removal(path).carry_out()
+    assert json.loads(path.read_bytes()) == {"model": "opus"}
 
 
 @pytest.mark.parametrize("other", [b'{"theirs": 1}', b"", None])

@@ -93,5 +93,4 @@ SETTINGS = HookSetup(
     versions=("1.0.66", "1.0.102"),
     beside="../settings.json",
     switch="disableAllHooks is true",
-    alone=True,
 )
