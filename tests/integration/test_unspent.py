@@ -36,7 +36,8 @@ def test_a_ruling_whose_use_finds_no_room_lets_the_call_run_once_later(*, killed
         MortalServer(inside=disk.inside, state=disk.place) as server,
     ):
         server.start()
-        assert "Not decided" in asks(server, "left open", wait=4.0).finish().stdout.decode()
+        # Of ten seconds the server takes nine, so that its word comes in time on a busy machine.
+        assert "Not decided" in asks(server, "left open", wait=10.0).finish().stdout.decode()
         server.say("1 allow")
         server.hears("#1 ALLOWED")
         disk.fill()

@@ -125,9 +125,11 @@ class Service:
         self._reader.start()
 
     def end(self, number: signal.Signals = signal.SIGTERM) -> int:
-        """Send a signal; return the exit code."""
+        """Send a signal; return the exit code, once all that it logged is read."""
         self.process.send_signal(number)
-        return self.process.wait(60)
+        code = self.process.wait(60)
+        self._reader.join(60)
+        return code
 
     def _read(self) -> None:
         assert self.process.stderr is not None

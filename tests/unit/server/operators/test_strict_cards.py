@@ -379,12 +379,13 @@ async def test_the_signature_of_a_person_who_left_reaches_no_hook(tmp_path: Path
         assert await given(ann, Decide(1, card.revision, ALLOW)) == Done()
         people[0] = Electorate((Voter("o-bob", "bob"), Voter("o-cat", "cat")))
         server.runner.look_at_electorates()
-        for who in (bob, cat):
+        for desk, who in ((of_bob, bob), (of_cat, cat)):
             await until(
                 lambda who=who: (seen := who.card(1)) and seen.revision == server.card(1).revision
             )  # type: ignore[union-attr]
             seen = who.card(1)
             assert seen is not None
+            await desk.attached.wait()  # it may have lost its server and be on its way back
             assert await given(who, Decide(1, seen.revision, ALLOW)) == Done()
         assert sorted(signers(server, port, name, call())) == ["o-bob", "o-cat"]
 
