@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import shutil
 import signal
 import tempfile
@@ -67,6 +68,15 @@ class House(Machine):
         assert started.returncode == DONE, started.stderr
         self.pid = json.loads(self.run("status", "--json").stdout)["pid"]
 
+    def kill(self) -> None:
+        """End the server as a crash does; return when it is gone."""
+        process = os.pidfd_open(self.pid)
+        try:
+            signal.pidfd_send_signal(process, signal.SIGKILL)
+            assert select.select([process], [], [], 60)[0]
+        finally:
+            os.close(process)
+
     def says(self, name: str, *words: str) -> tuple[int, str]:
         return self.homes[name].typed(*words, passphrase=PASSPHRASE)
 
@@ -97,7 +107,7 @@ def test_two_people_allow_a_call_and_a_kill_between_loses_no_vote(house: House) 
     assert (code, card["number"]) == (COUNTED, 1), words
     assert "1 of 2 said yes: ann. It waits for @leads: bob." in words
     assert house.says("ann", "allow", "1")[0] == FAILED, "nobody says yes twice"
-    os.kill(house.pid, signal.SIGKILL)
+    house.kill()
     house.up()
     code, words = house.says("bob", "allow", "1")
     assert code == DONE, words

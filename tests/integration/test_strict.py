@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-import os
 import shutil
-import signal
 import subprocess
 import tempfile
 import time
@@ -135,7 +133,7 @@ def test_two_people_sign_and_a_kill_between_loses_no_signature(house: StrictHous
     assert house.homes["ann"].pending()
     code, words = house.says("ann", "allow", "1")
     assert code == COUNTED, words
-    os.kill(house.pid, signal.SIGKILL)
+    house.kill()
     house.up()
     code, words = house.says("bob", "allow", "1")
     assert code == DONE, words
