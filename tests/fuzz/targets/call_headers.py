@@ -7,6 +7,7 @@ its own health call afterwards.
 from __future__ import annotations
 
 import asyncio
+import atexit
 from contextlib import AsyncExitStack
 from random import Random
 
@@ -31,11 +32,16 @@ def law(data: bytes) -> None:
 async def _law(data: bytes) -> None:
     if not _PORT:
         _PORT.append(await _OPEN.enter_async_context(opened()))
+        atexit.register(_close)
     port = _PORT[0]
     address: Address = port.bound[0]
     await send(address, _headers(data))
     assert await send(address, headers(_HEALTH)) == OK
     assert not port.runner.broker.waiting(), "an empty request waits"
+
+
+def _close() -> None:
+    _LOOP.run(_OPEN.aclose())
 
 
 def _headers(data: bytes) -> list[tuple[bytes, bytes]]:
