@@ -269,6 +269,22 @@ def test_down_ends_no_process_but_the_one_that_says_it_is_the_server(machine: Ma
     assert unharmed
 
 
+@pytest.mark.parametrize("killed", [False, True], ids=["none yet", "of a killed server"])
+def test_down_waits_for_the_status_that_a_new_server_has_yet_to_write(
+    machine: Machine, *, killed: bool
+) -> None:
+    assert machine.run("up").returncode == 0
+    status = status_file(machine.socket)
+    if killed:
+        gone = subprocess.Popen(["true"])
+        gone.wait(60)
+        status.write_text(json.dumps({"pid": gone.pid}))
+    else:
+        status.unlink()
+    ended = machine.run("down")
+    assert (ended.returncode, "crabhook has ended" in ended.stdout) == (0, True), ended.stderr
+
+
 def test_down_does_not_signal_itself_for_a_server_whose_process_cannot_be_seen(
     machine: Machine,
 ) -> None:

@@ -53,6 +53,7 @@ from crabhook.ui.console import say, say_json, takes_a_person
 STARTS_WITHIN, ENDS_WITHIN = 20.0, 20.0  # seconds
 PAGE_WITHIN = 3.0  # seconds for a server that has begun to tell where its page is
 LOOK_EVERY = 0.05  # seconds
+SAYS_SO_WITHIN = 3.0  # seconds that a server may take to write its status, once it listens
 STATUS_IS_NEW = WRITTEN_EVERY + 0.2  # seconds after which all that waited before is in the status
 
 _LAST_LINES = 4000  # bytes of the log that are shown where a server could not start
@@ -286,7 +287,7 @@ def _down(arguments: argparse.Namespace) -> str:
         return "No server runs: nothing was done."
     if pid <= 0:  # and to signal process 0 is to signal ourselves, with all of our terminal's
         raise BackgroundError("the server runs where its process cannot be seen: end it there")
-    if read_status(path).get("pid") != pid:
+    if not _is_server(path, pid):
         holder = f"process {pid} holds the socket for the server, as a service manager does"
         raise BackgroundError(f"{holder}: end the server there")
     if not arguments.yes:
@@ -304,6 +305,20 @@ def _down(arguments: argparse.Namespace) -> str:
         time.sleep(LOOK_EVERY)
     left = f": {waiting} waiting went back to their agents, with no opinion" if waiting else ""
     return f"crabhook has ended (process {pid}){left}."
+
+
+def _is_server(path: Path, pid: int) -> bool:
+    """Whether the listener on a socket is the server itself; a new server takes a moment to say so.
+
+    Until then there is no status, or a killed server has left its status.
+    """
+    until = time.monotonic() + SAYS_SO_WITHIN
+    while (named := read_status(path).get("pid")) != pid:
+        another = isinstance(named, int) and _lives(named)
+        if another or time.monotonic() > until:
+            return False
+        time.sleep(LOOK_EVERY)
+    return True
 
 
 def _insist(waiting: object) -> None:
