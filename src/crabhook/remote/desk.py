@@ -48,7 +48,7 @@ SEEN_KEPT, INPUTS_KEPT = 4096, 256
 KEPT_FROM = 32 << 10  # bytes: whatever a server may leave out
 
 _OVER: Any = grpc.aio.EOF  # type: ignore[attr-defined]
-NOT_CONNECTED = "there is no connection to the server: nothing was sent"
+NOT_CONNECTED = "there is no connection to the server ({why}): nothing was sent"
 _LOST = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED, grpc.StatusCode.DEADLINE_EXCEEDED)
 
 
@@ -115,7 +115,7 @@ class RemoteDesk:
         if self.lost:
             number = getattr(command, "card", 0)
             about = f" about #{number}" if number else ""
-            self._publish(Settled(command.id, Refused(f"{NOT_CONNECTED}{about}")))
+            self._publish(Settled(command.id, Refused(NOT_CONNECTED.format(why=self.lost) + about)))
             return
         self._begin_to_give(command)
 

@@ -231,7 +231,8 @@ async def test_while_a_desk_is_lost_it_says_so_and_takes_nothing(tmp_path: Path)
         line.cut()
         await until(replica.lost)
         refused = await given(replica, Decide(1, 0, ALLOW))
-        assert refused == Refused("there is no connection to the server: nothing was sent about #1")
+        why = f"there is no connection to the server ({desk.lost}): nothing was sent about #1"
+        assert refused == Refused(why)
         line.down = False
         await until(lambda: not replica.lost())
         assert await given(replica, Decide(1, replica.waiting()[0].revision, ALLOW)) == Done()
