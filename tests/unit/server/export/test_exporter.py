@@ -93,6 +93,15 @@ class Desk:
             with suppress(asyncio.CancelledError):
                 await keeping
 
+    @asynccontextmanager
+    async def exporting_to(self, sink: HttpSink) -> AsyncIterator[Exporter]:
+        """Record a decision, open the sink, and export to it over HTTP until the context ends."""
+        self.decides()
+        async with http_sink(sink):
+            receiver = HttpReceiver(sink.url, "application/json", None, dict)
+            async with self.exporting(receiver, form=ExportFormat.OTLP) as exporter:
+                yield exporter
+
     def records(self, *kinds: RecordKind) -> list[str]:
         with open_history(self.folder) as history:
             found = [record for record in history.find() if not kinds or record.kind in kinds]
@@ -183,41 +192,34 @@ async def test_a_dead_receiver_is_told_in_words_and_heard_of_again(desk: Desk) -
 async def test_a_record_that_is_refused_for_ever_keeps_no_other_back(
     desk: Desk, partly: bool
 ) -> None:
-    async with http_sink(HttpSink(refuses="poison", partly=partly)) as sink:
-        receiver = HttpReceiver(sink.url, "application/json", None, dict)
-        by = ExportWay.HTTP, ExportFormat.OTLP
-        desk.decides()
-        async with desk.exporting(receiver, *by) as exporter:
-            await until(lambda: exporter._cursor)
-            desk.decides(20)
-            desk.runner.record(call(RecordKind.DECIDED, "deny", input={"command": "poison"}))
-            desk.decides(20)
-            await level(exporter)
-            await until(lambda: any("refuses it" in what for what in desk.records()))
-        tally = desk.runner.witness.exports
-        assert tally[Exported.REFUSED] == 1
-        assert len(sink.spans) == tally[Exported.TAKEN] >= 40
-        assert "poison" not in json.dumps(sink.spans)
+    sink = HttpSink(refuses="poison", partly=partly)
+    async with desk.exporting_to(sink) as exporter:
+        await until(lambda: exporter._cursor)
+        desk.decides(20)
+        desk.runner.record(call(RecordKind.DECIDED, "deny", input={"command": "poison"}))
+        desk.decides(20)
+        await level(exporter)
+        await until(lambda: any("refuses it" in what for what in desk.records()))
+    tally = desk.runner.witness.exports
+    assert tally[Exported.REFUSED] == 1
+    assert len(sink.spans) == tally[Exported.TAKEN] >= 40
+    assert "poison" not in json.dumps(sink.spans)
 
 
 async def test_a_receiver_that_refuses_all_is_told_of_once_and_fed_no_more(desk: Desk) -> None:
     sink = HttpSink(refuses="{")
-    async with http_sink(sink):
-        receiver = HttpReceiver(sink.url, "application/json", None, dict)
-        by = ExportWay.HTTP, ExportFormat.OTLP
+    async with desk.exporting_to(sink) as exporter:
+        await until(lambda: exporter._cursor)
+        desk.decides(20)
+        await level(exporter)
+        refused = desk.runner.witness.exports[Exported.REFUSED]
+        # The twenty, that the export began, and that a record is refused.
+        assert refused == desk.recorder.head.seq - 1 == 22
+        await asyncio.sleep(0.2)
+        assert desk.runner.witness.exports[Exported.REFUSED] == refused
+        sink.refuses = ""
         desk.decides()
-        async with desk.exporting(receiver, *by) as exporter:
-            await until(lambda: exporter._cursor)
-            desk.decides(20)
-            await level(exporter)
-            refused = desk.runner.witness.exports[Exported.REFUSED]
-            # The twenty, that the export began, and that a record is refused.
-            assert refused == desk.recorder.head.seq - 1 == 22
-            await asyncio.sleep(0.2)
-            assert desk.runner.witness.exports[Exported.REFUSED] == refused
-            sink.refuses = ""
-            desk.decides()
-            await until(lambda: any("22 records in a row" in what for what in desk.records()))
+        await until(lambda: any("22 records in a row" in what for what in desk.records()))
 
 
 async def test_what_retention_removed_first_is_counted_and_told(tmp_path: Path) -> None:
@@ -362,14 +364,11 @@ async def test_a_receiver_that_closes_after_each_message_is_in_trouble_and_loses
 
 async def test_a_receiver_is_left_alone_as_long_as_it_asks(desk: Desk) -> None:
     sink = HttpSink([(429, "", {"Retry-After": "1"}), (503, "", {"Retry-After": "1"})])
-    async with http_sink(sink):
-        receiver = HttpReceiver(sink.url, "application/json", None, dict)
-        desk.decides()
+    async with desk.exporting_to(sink) as exporter:
         began = monotonic()
-        async with desk.exporting(receiver, ExportWay.HTTP, ExportFormat.OTLP) as exporter:
-            await until(lambda: exporter.failing)
-            desk.decides(5)
-            await level(exporter)
+        await until(lambda: exporter.failing)
+        desk.decides(5)
+        await level(exporter)
     assert monotonic() - began >= 2.0
     assert len(sink.headers) <= 5
     assert sink.numbers == list(range(2, desk.recorder.head.seq + 1))
