@@ -217,8 +217,8 @@ def _installation(arguments: argparse.Namespace, agent: Platform) -> Installatio
 
 def _need_one_way(arguments: argparse.Namespace, agent: Platform) -> None:
     """Refuse options of strict hooks for other hooks, and for hooks that have no client of ours."""
-    asked = arguments.authority, arguments.need, arguments.of, arguments.when_unsigned
-    if not arguments.strict and (arguments.team or any(asked)):
+    named = arguments.team, arguments.authority, arguments.need, arguments.of
+    if not arguments.strict and any((*named, arguments.when_unsigned)):
         raise InstallError("--team, --authority, --need, --of and --when-unsigned go with --strict")
     if arguments.strict and arguments.team is None:
         raise InstallError("--strict needs --team FILE, by which hooks know who signs")

@@ -69,10 +69,9 @@ def write(settings: SettingsFile, content: bytes, *, shared: bool = False) -> Pa
     """Replace the file's content; return the path of the backup, or None without one.
 
     A backup that has all but our entries is used again. Even an empty file has one: without any
-    backup there was no file. The new content is complete on disk before
-    the replacement, with the old mode and owner; a new file is private, or readable for all if
-    `shared`. Raises InstallError, with the file unchanged, if writing fails or the file has changed
-    since it was read.
+    backup there was no file. The new content is complete on disk before the replacement, with the
+    old mode and owner; a new file is private, or readable for all if `shared`. Raises InstallError,
+    with the file unchanged, if writing fails or the file has changed since it was read.
     """
     folder = settings.target.parent
     try:

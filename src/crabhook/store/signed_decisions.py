@@ -72,9 +72,7 @@ class SignedDecisions:
 
     `files`: the team, by the SHA-256 of each of its files. A decision is verified by the file of
     its time if that is among them, else by the newest. `past` takes each record after this has.
-
-    `kept`: for so many hooks
-    the people signed whom the terms ask for.
+    `kept`: for so many hooks the people signed whom the terms ask for.
     """
 
     files: Mapping[str, Team]
