@@ -4,7 +4,6 @@ import logging
 import os
 import threading
 from collections.abc import Iterator
-from contextlib import suppress
 
 import pytest
 
@@ -19,19 +18,25 @@ class Pipe:
 
     def __init__(self) -> None:
         self.source, self.target = os.pipe()
+        self._open = {self.source, self.target}
 
     def read(self) -> list[str]:
         """Read what was written, once nobody writes any more."""
-        os.close(self.target)
+        self.end(self.target)
         text = b""
         while data := os.read(self.source, PIPE):
             text += data
         return text.decode().splitlines()
 
+    def end(self, end: int) -> None:
+        """Close an end, once: its number may be another file's by the second time."""
+        if end in self._open:
+            self._open.remove(end)
+            os.close(end)
+
     def close(self) -> None:
         for end in (self.source, self.target):
-            with suppress(OSError):
-                os.close(end)
+            self.end(end)
 
 
 @pytest.fixture
@@ -69,7 +74,7 @@ def test_a_reader_who_stopped_holds_nobody_up_and_hears_what_was_lost(
         pass
     say(writer, "the end")
     writer.close()
-    os.close(pipe.target)
+    pipe.end(pipe.target)
     reading.join(60)
     assert heard[-1] == "the end"
     lost = [one for one in heard if "were lost here" in one]
@@ -94,7 +99,7 @@ def test_the_end_is_not_held_up_by_who_does_not_read(
     writer.close()
     thread = writer._thread
     assert thread.is_alive()
-    os.close(pipe.source)  # which frees it
+    pipe.end(pipe.source)  # which frees it
     thread.join(60)
     assert not thread.is_alive()
 
@@ -104,7 +109,7 @@ def test_a_log_that_can_go_nowhere_is_no_fault(target: str | None, pipe: Pipe) -
     where = None
     if target:
         where = pipe.target
-        os.close(pipe.source)
+        pipe.end(pipe.source)
     writer = LogWriter(where)
     for _ in range(3):
         say(writer, "a word")
@@ -129,7 +134,7 @@ def test_a_descriptor_that_does_not_block_is_waited_for(pipe: Pipe) -> None:
     reading.start()
     writer._lines.put(None)
     writer._thread.join(60)
-    os.close(pipe.target)
+    pipe.end(pipe.target)
     reading.join(60)
     writer.close()
     assert [len(one) for one in heard] == [PIPE] * 8
