@@ -21,7 +21,11 @@ from tests.support.examples import DAY
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-pytest_plugins = ["tests.support.side_by_side", "tests.support.warm_start"]
+pytest_plugins = [
+    "tests.support.constants",
+    "tests.support.side_by_side",
+    "tests.support.warm_start",
+]
 
 MARKED = {"integration": "process", "browser": "process", "e2e": "e2e"}
 """What every test of a folder is marked as."""

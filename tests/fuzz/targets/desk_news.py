@@ -12,6 +12,7 @@ from contextlib import suppress
 from hashlib import sha256
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, get_args
+from unittest.mock import patch
 
 from grpc import _common
 
@@ -102,9 +103,8 @@ class PlayedChannel:
 
 def law(data: bytes) -> None:
     """What a server sends, in a row; see `PlayedChannel`."""
-    remote.FIRST_PAUSE = remote.LONGEST_PAUSE = 0.0
-    remote.SILENCE = 0.05
-    _LOOP.run(_law(data))
+    with patch.multiple(remote, FIRST_PAUSE=0.0, LONGEST_PAUSE=0.0, SILENCE=0.05):
+        _LOOP.run(_law(data))
 
 
 async def _law(data: bytes) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from dataclasses import replace
 from hashlib import sha256
@@ -18,7 +17,6 @@ from crabhook.platforms import PLATFORMS
 from crabhook.remote.signing import Signatory, Signatures, StatementSigner
 from crabhook.team.decision_signatures import FalseSignatureError, check_signature
 from tests.support.desk import PLAYED_SECRET, PlayedDesk
-from tests.support.port import SOON
 from tests.support.signing_people import TWO
 from tests.support.sitting import call
 from tests.support.team_port import TeamPort, team_port
@@ -81,13 +79,9 @@ async def test_a_desk_signs_what_a_strict_hook_prints(tmp_path: Path) -> None:
 
 
 async def _refused(replica: Any, command: Decide) -> str:
-    async with asyncio.timeout(SOON):
-        while True:
-            outcome = await given(replica, command)
-            assert isinstance(outcome, Refused | Stale), outcome
-            if not outcome.why.startswith("there is no connection"):
-                return outcome.why
-            await asyncio.sleep(0.05)  # on a busy machine a desk connects again
+    outcome = await given(replica, command)
+    assert isinstance(outcome, Refused | Stale), outcome
+    return outcome.why
 
 
 async def test_nothing_unsigned_lets_a_strict_call_run_and_a_denial_passes(tmp_path: Path) -> None:
@@ -379,13 +373,12 @@ async def test_the_signature_of_a_person_who_left_reaches_no_hook(tmp_path: Path
         assert await given(ann, Decide(1, card.revision, ALLOW)) == Done()
         people[0] = Electorate((Voter("o-bob", "bob"), Voter("o-cat", "cat")))
         server.runner.look_at_electorates()
-        for desk, who in ((of_bob, bob), (of_cat, cat)):
+        for who in (bob, cat):
             await until(
                 lambda who=who: (seen := who.card(1)) and seen.revision == server.card(1).revision
             )  # type: ignore[union-attr]
             seen = who.card(1)
             assert seen is not None
-            await desk.attached.wait()  # it may have lost its server and be on its way back
             assert await given(who, Decide(1, seen.revision, ALLOW)) == Done()
         assert sorted(signers(server, port, name, call())) == ["o-bob", "o-cat"]
 
