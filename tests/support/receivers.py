@@ -27,7 +27,7 @@ class SyslogSink:
     """A receiver of syslog: `manner` is how it behaves, and `streams` what each connection sent.
 
     "reads" reads all and closes. "hangs" reads all and never closes, "deaf" reads nothing and never
-    closes. "leaves" closes before it has read, "half" after a part, "single" after a message.
+    closes. "leaves" ends before it has read, "half" after a part, "single" closes after a message.
     """
 
     manner: str = "reads"
@@ -53,7 +53,11 @@ class SyslogSink:
 
     async def take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            if self.manner == "leaves":
+            if self.manner in ("leaves", "half"):
+                if self.manner == "half":
+                    await reader.readexactly(10)
+                # A close would read the rest over TLS, and answer the sender's end with its own.
+                writer.transport.abort()
                 return
             if self.manner == "deaf":
                 await self.over.wait()
@@ -61,9 +65,6 @@ class SyslogSink:
             if self.manner == "single":
                 length = await reader.readuntil(b" ")
                 self.streams.append(length + await reader.readexactly(int(length)))
-                return
-            if self.manner == "half":
-                await reader.readexactly(10)
                 return
             self.streams.append(await reader.read())
             if self.manner == "hangs":
