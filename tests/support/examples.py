@@ -24,9 +24,9 @@ def examples(number: int, of: int = _SHARE, **more: Any) -> settings:
     return settings(max_examples=number if at_night() else max(_FEWEST, number // of), **more)
 
 
-def part(size: float) -> float:
+def part(size: int) -> int:
     """Return the size of a search at night, and a share of it by day."""
-    return size if at_night() else size / _SHARE
+    return size if at_night() else size // _SHARE
 
 
 def share(rows: Sequence[Row], turn: int, of: int = _SHARE) -> Sequence[Row]:
