@@ -274,7 +274,7 @@ time.sleep(60)
 def test_at_the_deadline_the_reviewer_is_killed_with_all_it_started(tmp_path: Path) -> None:
     pids = tmp_path / "pids"
     reviewer = [sys.executable, "-c", LINGERS, str(pids)]
-    answer = Supervised(tmp_path, reviewer=reviewer, timeout=2).told(STOP)
+    answer = Supervised(tmp_path, reviewer=reviewer, timeout=5).told(STOP)
     assert (answer.code, answer.stdout) == (124, b"")
     assert answer.stderr == "hook execution timeout\n"
     assert_gone(pids)
@@ -339,7 +339,7 @@ def test_without_a_server_the_reviewer_fails(tmp_path: Path) -> None:
 def test_without_an_answer_in_time_it_is_out_of_time_and_the_card_goes(
     desk: PlainDesk, tmp_path: Path
 ) -> None:
-    answer = operator(tmp_path, desk, timeout=2).told(STOP | {"session_id": "slow"})
+    answer = operator(tmp_path, desk, timeout=5).told(STOP | {"session_id": "slow"})
     assert (answer.code, answer.stdout) == (124, b"")
     number = card(desk, "slow")
     desk.wait_for(rf"^#{number} EXPIRED")
