@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -109,8 +110,9 @@ class Supervised:
         )
         if given is not None:
             assert process.stdin is not None
-            process.stdin.write(given if isinstance(given, bytes) else json.dumps(given).encode())
-            process.stdin.close()
+            # As an agent does: a hook that cannot work may end before it has read its input.
+            with suppress(BrokenPipeError), process.stdin as there:
+                there.write(given if isinstance(given, bytes) else json.dumps(given).encode())
             process.stdin = None
         return process
 
