@@ -26,16 +26,22 @@ class MortalServer:
     """`crabhook serve --plain`, with a folder of its own that outlives it; ended with its block.
 
     `inside` is a command that runs another in the place where the state lies, such as nsenter;
-    `state` is where the server makes its state folder, as it sees it.
+    `state` is where the server makes its state folder, as it sees it. `options` are `serve`'s.
     """
 
-    def __init__(self, *, inside: Sequence[str] = (), state: Path | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        inside: Sequence[str] = (),
+        state: Path | None = None,
+        options: Sequence[str] = (),
+    ) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="crabhook-m-", dir="/tmp"))
         self.address = f"unix:{self.folder}/s"
         self.state = state or self.folder / "state"
         self.heard: list[str] = []
         self.speaks = False  # until the end of what it prints was read
-        self._inside = list(inside)
+        self._inside, self._options = list(inside), list(options)
         self._clock = self.folder / "clock"
         self._process: subprocess.Popen[str] | None = None
         self._reader: threading.Thread | None = None
@@ -135,7 +141,7 @@ class MortalServer:
         altered = [sys.executable, altered_server.__file__, str(self._clock), str(patience or "")]
         home = {"HOME": str(self.folder), "XDG_STATE_HOME": str(self.state)}
         return subprocess.Popen(
-            [*self._inside, *altered, "serve", "--plain", "--listen", self.address],
+            [*self._inside, *altered, "serve", "--plain", "--listen", self.address, *self._options],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=stderr,
