@@ -32,16 +32,11 @@ class Constants:
 
     def restore(self) -> list[str]:
         """Set what has changed back, and return it, a text for each name."""
-        changed = [
-            (module, name, value)
-            for module, name, value in self._kept
-            if getattr(module, name, None) is not value
-        ]
-        words = [
-            f"{module.__name__}.{name} = {vars(module)[name]!r}" for module, name, _ in changed
-        ]
-        for module, name, value in changed:
-            setattr(module, name, value)
+        words: list[str] = []
+        for module, name, value in self._kept:
+            if (now := getattr(module, name, None)) is not value:
+                words.append(f"{module.__name__}.{name} = {now!r}")
+                setattr(module, name, value)
         return words
 
 
@@ -49,6 +44,7 @@ _constants = pytest.StashKey[Constants]()
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
+    # What a test itself imports first is not held; a run of all tests has imported all by now.
     loaded = [module for name, module in sys.modules.items() if name.startswith(PROGRAM)]
     session.config.stash[_constants] = Constants(loaded)
 

@@ -28,14 +28,12 @@ from crabhook.desk.commands import (
     Extend,
     GiveOrder,
     KeepRule,
-    Outcome,
     Snooze,
     Steer,
     StopSession,
     TakeBackNote,
     TakenOffer,
 )
-from crabhook.desk.replica import Replica
 from crabhook.desk.updates import (
     AttachedDesk,
     Claimed,
@@ -74,7 +72,7 @@ from tests.support.port import connected
 from tests.support.sitting import call
 from tests.support.team import PASSPHRASE
 from tests.support.team_port import SOON, TeamPort, team_port
-from tests.unit.server.operators.test_grpc_port import given
+from tests.unit.server.operators.test_grpc_port import followed, given
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -203,13 +201,10 @@ async def test_what_a_person_limited_to_a_machine_is_told_comes_over_the_wire(
     async with team_port(server.runner, tmp_path) as port:
         port.let_in("ann", Role.DECIDER, Scope(machines=("vault",)))
         async with port.desk("ann") as desk:
-            replica = Replica(desk, time.monotonic)
-            replica.follow()
+            replica = followed(desk)
             assert [one.event.machine for one in replica.waiting()] == ["vault"]
             assert [(one.session, one.machine) for one in replica.live()] == [("theirs", "vault")]
-            done: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
-            replica.submit(StopSession("theirs", ""), done.set_result)
-            assert isinstance(await asyncio.wait_for(done, SOON), Done)
+            assert isinstance(await given(replica, StopSession("theirs", "")), Done)
         async with port.calls("ann") as calls:
             rpc, request = request_of(StopSession("mine", ""))
             with pytest.raises(grpc.aio.AioRpcError, match="limited to machines vault"):
@@ -225,8 +220,7 @@ async def test_all_there_is_holds_nothing_of_others_for_a_limited_person(tmp_pat
     async with team_port(server.runner, tmp_path) as port:
         port.let_in("ann", Role.DECIDER, SHOP)
         async with port.desk("ann") as desk:
-            replica = Replica(desk, time.monotonic)
-            replica.follow()
+            replica = followed(desk)
             assert [one.number for one in replica.waiting()] == [1]
             assert [one.session for one in replica.orders()] == ["mine"]
             assert (replica.sessions(), [one.session for one in replica.live()]) == (1, ["mine"])
@@ -485,8 +479,7 @@ async def test_an_admin_hears_who_is_attached_and_others_the_names(tmp_path: Pat
     ):
         attached: dict[str, list[AttachedDesk]] = {}
         for name, desk in (("ann", of_ann), ("bob", of_bob), ("eve", of_eve)):
-            replica = Replica(desk, time.monotonic)
-            replica.follow()
+            replica = followed(desk)
             assert await given(replica, AskDesks()) == Done()
             attached[name] = list(replica.attached())
         assert [desk.by.name for desk in attached["ann"]] == ["ann", "bob", "eve"]
