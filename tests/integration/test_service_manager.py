@@ -7,12 +7,14 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 import time
 from typing import TYPE_CHECKING
 
 import pytest
 
 from crabhook.hook.call import HookCall
+from crabhook.server.unix_socket import read_status
 from tests.support.client import Client, sample
 from tests.support.examples import share
 from tests.support.plain_desk import PlainDesk
@@ -68,6 +70,28 @@ def test_the_manager_hears_when_requests_are_taken_and_when_no_more_are(
         assert allowed(service.address)
         assert service.end() == 0
         assert manager.hears_until("STOPPING")["STOPPING"] == "1"
+
+
+SLOW_DISK = """
+import sys, time
+from crabhook import cli
+from crabhook.server import unix_socket
+
+write = unix_socket.write_own
+unix_socket.write_own = lambda *file: (time.sleep(1), write(*file))
+sys.exit(cli.main())
+"""
+
+
+def test_a_server_is_ready_once_its_status_is_written(folder: Path) -> None:
+    slow = (sys.executable, "-c", SLOW_DISK)
+    with (
+        Manager(f"{folder}/notify") as manager,
+        Service(*HEADLESS, waits=False, program=slow, NOTIFY_SOCKET=manager.name) as service,
+    ):
+        manager.hears_until("READY")
+        assert read_status(service.folder / "s")["listening"] == [service.address]
+        assert service.end() == 0
 
 
 def test_a_manager_that_watches_is_told_again_and_again_that_we_live(folder: Path) -> None:

@@ -40,6 +40,7 @@ class Service:
     `sockets` are handed down as a service manager does; without them it
     listens on a socket of its own.  `folder` is its home, and short enough
     for a socket's path.  With `waits` the block begins when it listens.
+    `program` takes the arguments of `crabhook`.
     """
 
     def __init__(
@@ -49,6 +50,7 @@ class Service:
         sockets: Sequence[socket.socket] = (),
         folder: Path | None = None,
         waits: bool = True,
+        program: Sequence[str] = (CRABHOOK,),
         **environment: str,
     ) -> None:
         self._own_folder = folder is None
@@ -57,7 +59,7 @@ class Service:
         self.said: list[str] = []
         self._waits = waits
         place = () if sockets else ("--listen", self.address)
-        self._command = [CRABHOOK, "serve", *place, *options]
+        self._command = [*program, "serve", *place, *options]
         self._sockets, self._environment = sockets, environment
         self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         if rules:

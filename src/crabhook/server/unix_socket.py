@@ -247,6 +247,20 @@ def pages_in(status: Mapping[str, object]) -> Sequence[str]:
     return [*map(str, pages)] if isinstance(pages, list) else ()
 
 
+async def write_status(socket: Path, status: Mapping[str, object]) -> tuple[int, ...] | None:
+    """Write the server's state; return the file's identity, None if another program changed it.
+
+    Where the file cannot be written, agents are served all the same: None too.
+    """
+    path, content = status_file(socket), f"{json.dumps(status)}\n".encode()
+    with suppress(OSError):
+        await asyncio.to_thread(write_own, path, content)
+        written = identity(path)
+        if read_own(path, len(content) + 1) == content:
+            return written
+    return None
+
+
 async def keep_status(socket: Path, status: Callable[[], Mapping[str, object]]) -> None:
     """Write the server's state when it, or the file, changes; at the end, remove the file.
 
@@ -259,12 +273,7 @@ async def keep_status(socket: Path, status: Callable[[], Mapping[str, object]]) 
         while True:
             now = status()
             if now != last_status or written is None or identity(path) != written:
-                content, last_status, written = f"{json.dumps(now)}\n".encode(), now, None
-                with suppress(OSError):  # agents are served all the same
-                    await asyncio.to_thread(write_own, path, content)
-                    seen = identity(path)
-                    if read_own(path, len(content) + 1) == content:  # else it was changed since
-                        written = seen
+                last_status, written = now, await write_status(socket, now)
             await asyncio.sleep(LOOK_EVERY)
     finally:
         path.unlink(missing_ok=True)
