@@ -113,7 +113,9 @@ class Committer:
                 await migrate(connection)
                 await connection.execute(_NOT_FROZEN)
         except BaseException:
-            connection.terminate()
+            # Once PostgreSQL has ended its side, the lock is free for the next try.
+            with suppress(Exception):
+                await connection.close(timeout=1)
             raise
         self._connection = connection
         return connection

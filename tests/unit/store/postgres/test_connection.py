@@ -5,6 +5,7 @@ import signal
 import socket
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -37,8 +38,13 @@ def test_a_missing_driver_is_named_with_what_installs_it(monkeypatch: pytest.Mon
 
 
 @contextmanager
-def between(cluster: Cluster, folder: Path, change: Callable[[bytes], bytes]) -> Iterator[str]:
-    """A pass between a client and the cluster that changes what the cluster says at first."""
+def between(
+    cluster: Cluster, folder: Path, change: Callable[[bytes], bytes], late: float = 0.0
+) -> Iterator[str]:
+    """A pass between a client and the cluster that changes what the cluster says at first.
+
+    Everything comes `late` seconds later, the end of a connection too.
+    """
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(str(folder / ".s.PGSQL.5432"))
     listener.listen()
@@ -46,7 +52,9 @@ def between(cluster: Cluster, folder: Path, change: Callable[[bytes], bytes]) ->
     def carry(one: socket.socket, other: socket.socket, change: Callable[[bytes], bytes]) -> None:
         with one, suppress(OSError):
             while said := one.recv(65536):
+                time.sleep(late)
                 other.sendall(change(said))
+            time.sleep(late)
             other.shutdown(socket.SHUT_RDWR)
 
     def serve() -> None:
@@ -133,6 +141,18 @@ def test_a_user_who_may_not_make_a_schema_is_told(cluster: Cluster, place: str) 
     cluster.sql("DROP ROLE IF EXISTS guest", "CREATE ROLE guest LOGIN")
     with pytest.raises(ReadOnlyError, match=r"this user may not .*permission denied"):
         open_writer(place.replace("crabhook@", "guest@"))
+
+
+def test_a_start_that_failed_leaves_the_record_free(
+    cluster: Cluster, place: str, short: Path
+) -> None:
+    cluster.sql("DROP ROLE IF EXISTS guest", "CREATE ROLE guest LOGIN")
+    with (
+        between(cluster, short, bytes, late=0.05) as url,
+        pytest.raises(ReadOnlyError, match="permission denied"),
+    ):
+        open_writer(url.replace("crabhook@", "guest@"))
+    open_writer(place).close()
 
 
 @pytest.mark.thorough
