@@ -53,6 +53,14 @@ def test_an_empty_desk_offers_nothing_that_acts_on_cards_alone() -> None:
     assert not [name for name in of_cards if name not in sitting.help_line()]
 
 
+@pytest.mark.parametrize("view", ["S", "H"])
+def test_a_view_without_rows_offers_no_next_row(view: str) -> None:
+    sitting = Sitting()
+    sitting.press(view)
+    assert "esc queue" in sitting.help_line()
+    assert "↓ next" not in sitting.help_line()
+
+
 def test_a_filter_that_hides_all_that_waits_can_be_changed() -> None:
     sitting = asked()
     sitting.press("/", *"nowhere", "enter")

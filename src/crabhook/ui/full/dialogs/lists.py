@@ -60,7 +60,7 @@ _TO_QUEUE: KeyRow[ScreenPage] = row(
     "escape", "queue", "back to the queue", FREE, lambda *_: (Go(),)
 )
 # fmt: off
-_ROWS: Group[_ListView] = group(KeyTheme.VIEW, always,
+_ROWS: Group[_ListView] = group(KeyTheme.VIEW, lambda view: view.listing.chosen is not None,
     row("up k", "", "the row above", FREE, lambda view, _: view.move(-1)),
     row("down j", "next", "the row below", FREE, lambda view, _: view.move(+1)),
     row("pageup", "", "a page of rows up", FREE, lambda view, _: view.move_page(-1)),
