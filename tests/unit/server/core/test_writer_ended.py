@@ -275,7 +275,9 @@ async def test_a_server_that_stands_idle_hears_that_its_writer_ended(
     monkeypatch.setattr(module, "LOOK_EVERY", 0.01)
     journal.lost = GONE
     keeping = asyncio.create_task(runner.keep_record())
-    await asyncio.sleep(0.1)
+    async with asyncio.timeout(60):
+        while runner.writer_ended is None:  # noqa: ASYNC110 - it has no event
+            await asyncio.sleep(0.01)
     keeping.cancel()
     assert runner.writer_ended is GONE
 

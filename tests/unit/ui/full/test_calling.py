@@ -120,6 +120,7 @@ async def test_a_program_that_is_not_there_is_said() -> None:
     called = Called(command=EVERY, program=("/no-such-program",))
     called.sitting.ask()
     called.sent()
-    await asyncio.sleep(0.05)
-    assert "cannot be started" in called.sitting.screen.notice.text
+    async with asyncio.timeout(60):
+        while "cannot be started" not in called.sitting.screen.notice.text:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
     await called.caller.close()
