@@ -172,10 +172,9 @@ async def test_an_idle_writer_soon_knows_that_it_was_deposed(
     cluster.sql("UPDATE crabhook.head SET epoch = epoch + 1")
     journal = store.journal
     assert isinstance(journal, PgJournal)
-    for _ in range(60):
-        await asyncio.sleep(0.05)
-        if journal._committer.lost:
-            break
+    async with asyncio.timeout(60):
+        while not journal._committer.lost:  # noqa: ASYNC110 - it has no event
+            await asyncio.sleep(0.05)
     with pytest.raises(WriterEndedError):
         journal.heed()
 
