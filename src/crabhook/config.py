@@ -205,7 +205,7 @@ def _in(table: str, read: Reader, default: T, key: str = "") -> T:
 
 @frozen
 class Settings:
-    """All settings.  Times are in the unit at the end of the name, else in seconds.
+    """All settings. Times are in the unit at the end of the name, else in seconds.
 
     `bell`, `notify`, `title` and `command` are ways to call the operator, each with its kinds of
     card. `reviewer` is a command; empty means the operator.
@@ -378,7 +378,7 @@ def program_places() -> tuple[str, ...]:
 
 
 def record_place() -> str | Path:
-    """Return the record's place by the usual settings file.  Raises SettingsError."""
+    """Return the record's place by the usual settings file. Raises SettingsError."""
     return load().store or state_folder()
 
 

@@ -16,7 +16,7 @@ CURSOR = "export.cursor"
 
 
 def exporter_of(settings: Settings, wish: ExportWish) -> Exporter:
-    """Return the exporter of the record that the settings name.  Raises ExportWishError."""
+    """Return the exporter of the record that the settings name. Raises ExportWishError."""
     state = config.state_folder()
     route = ExportRoute(
         receiver_of(wish), wish.packing, CursorFile(state / CURSOR), gethostname(), __version__

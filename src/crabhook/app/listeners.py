@@ -45,7 +45,7 @@ _EVERYWHERE = ("0.0.0.0", "::")
 
 
 def team_of(settings: Settings, *, needed: bool) -> "TeamReader | None":
-    """Return the team, where its desks or machines may connect.  Raises TeamError.
+    """Return the team, where its desks or machines may connect. Raises TeamError.
 
     Where the settings do not ask for a team, an unusable team is logged, and hooks are served.
     """

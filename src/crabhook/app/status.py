@@ -20,7 +20,7 @@ class ServerStatus:
 
     `pages` are where browsers find it.
 
-    `troubles` are the faults, as desks show them.  `role`: alone, leader or standby. Where servers
+    `troubles` are the faults, as desks show them. `role`: alone, leader or standby. Where servers
     share a record: `leader` leads, in `epoch`, and takes hooks at `leader_at`; `lag` is how many
     seconds a standby is behind, `commit_ms` and `batch` are the time of a leader's commit and its
     number of batches.

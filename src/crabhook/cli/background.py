@@ -352,7 +352,7 @@ def _lives(pid: int) -> bool:
 
 
 _OPENS_ANEW = (
-    "the server (process {holder}) does not listen on {path}.  It opens that again within "
+    "the server (process {holder}) does not listen on {path}. It opens that again within "
     "seconds, or ends with an error: ask again"
 )
 
@@ -365,7 +365,7 @@ def _status(arguments: argparse.Namespace) -> int:
     elif not status["running"] and (holder := holder_of(path)) is not None:
         say(f"HOOKS CANNOT CONNECT: {_OPENS_ANEW.format(holder=holder, path=path)}", warning=True)
     elif not status["running"]:
-        say("No server runs.  Start one with `crabhook up`")
+        say("No server runs. Start one with `crabhook up`")
     else:
         desks, waiting, listening = status["desks"], status["waiting"], status["listening"]
         say(f"crabhook runs (process {status['pid']}), {waiting} waiting")

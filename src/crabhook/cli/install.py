@@ -105,7 +105,7 @@ def refusing(
     except InstallError as error:
         say(
             f"crabhook {command}: {error}.",
-            "Nothing was changed: the agent runs as before.  Put this right and run it again.",
+            "Nothing was changed: the agent runs as before. Put this right and run it again.",
             stream=sys.stderr,
         )
         return 1
@@ -156,7 +156,7 @@ def _join(arguments: argparse.Namespace) -> None:
         keys = join_machine(arguments.join)
     except CrabhookError as error:
         raise InstallError(str(error)) from error
-    say(f"This machine is {keys.name} in the team.  Its token is in {keys.token_file}.")
+    say(f"This machine is {keys.name} in the team. Its token is in {keys.token_file}.")
     arguments.server, arguments.tls_ca = keys.server, str(keys.authority)
     arguments.token_file = str(keys.token_file)
 
@@ -263,7 +263,7 @@ def _read_there(agent: Platform) -> str | None:
 
 
 def _url(arguments: argparse.Namespace, agent: Platform) -> str | None:
-    """Return where the agent shall send its hooks, None for nowhere.  Raises InstallError."""
+    """Return where the agent shall send its hooks, None for nowhere. Raises InstallError."""
     ways = agent.settings.transports
     transport = Transport(arguments.transport or next(iter(ways)))
     if transport not in ways:
@@ -295,13 +295,13 @@ def next_steps(agent: Platform, installation: Installation) -> Iterator[str]:
         yield _reached(agent.program, f"the server that listens at {address}")
     else:
         yield (
-            f"Next: run `{serve}` in a terminal of its own, then start `{agent.program}`.  {_ANEW}"
+            f"Next: run `{serve}` in a terminal of its own, then start `{agent.program}`. {_ANEW}"
         )
     if installation.url is None or agent.settings.own:
         return
     token = installation.token_file or str(config.token_file())
     yield (
-        "The server makes the token at its first start.  Where you start "
+        "The server makes the token at its first start. Where you start "
         f"`{agent.program}`, its environment must hold it, or every hook is refused:"
     )
     yield f"  {export(token)}"
@@ -309,12 +309,12 @@ def next_steps(agent: Platform, installation: Installation) -> Iterator[str]:
 
 def _then(it: str) -> str:
     see = f"run `crabhook doctor {it}` here to see that hooks reach it"
-    return f"Then {see}, and start `{it}`.  {_ANEW}"
+    return f"Then {see}, and start `{it}`. {_ANEW}"
 
 
 def _reached(it: str, what: str) -> str:
     see = f"run `crabhook doctor {it}` to see that hooks reach {what}"
-    return f"Next: {see}, and start `{it}`.  {_ANEW}"
+    return f"Next: {see}, and start `{it}`. {_ANEW}"
 
 
 def _serve(installation: Installation) -> str:
@@ -487,7 +487,7 @@ def _kept() -> Iterator[tuple[str, Path]]:
 def _say_what_is_kept() -> None:
     for what, folder in _kept():
         say(f"Kept: {what}, in {folder}")
-    say("`crabhook uninstall --all` removes these too.  Do it before you remove the program.")
+    say("`crabhook uninstall --all` removes these too. Do it before you remove the program.")
 
 
 def _uninstall_all(arguments: argparse.Namespace) -> None:
@@ -517,7 +517,7 @@ def _uninstall_all(arguments: argparse.Namespace) -> None:
     for _, change in changes:
         change.carry_out()
     _remove(paths, [folder for _, folder in folders])
-    say("All of it was removed.  The program itself: `pipx uninstall crabhook`, or as you got it.")
+    say("All of it was removed. The program itself: `pipx uninstall crabhook`, or as you got it.")
 
 
 def _remove(settings: Sequence[Path], folders: Sequence[Path]) -> None:

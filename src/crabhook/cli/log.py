@@ -435,7 +435,7 @@ def _move(arguments: argparse.Namespace) -> None:
         say(line)
     if not verified.sound:
         raise StoreError("what was moved is not what was written. The first record is as it was")
-    say("It is moved.  To use it: [record] store in settings.toml, or --store")
+    say("It is moved. To use it: [record] store in settings.toml, or --store")
 
 
 log = actions(

@@ -43,7 +43,7 @@ def _people(team: "Team", name: str | None) -> "Sequence[Member]":
 
 _NONE = (
     "no phone is called from here: open the page of the web desk on a phone and turn notifications "
-    "on.  This command sees the phones of the server on this machine only"
+    "on. This command sees the phones of the server on this machine only"
 )
 
 

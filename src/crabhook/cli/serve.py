@@ -62,7 +62,7 @@ def _settings(arguments: argparse.Namespace) -> Settings:
 
 
 async def _serve(settings: Settings) -> None:
-    """Serve until the end.  Raises CrabhookError where the server cannot begin or go on."""
+    """Serve until the end. Raises CrabhookError where the server cannot begin or go on."""
     manager, sockets = ServiceManager.named_in(os.environ), inherited(os.environ)
     addresses = [address_of(socket) for socket in sockets] or own_addresses(settings.listen)
     if sockets and settings.listen:

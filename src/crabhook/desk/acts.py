@@ -91,7 +91,7 @@ _PARTS: Mapping[Field, _Part] = {
 
 
 class Guard(StrEnum):
-    """When a key is obeyed.  Every row names its own: there is no default.
+    """When a key is obeyed. Every row names its own: there is no default.
 
     FREE: at once; the key only moves, shows or takes back. BEGIN: at once, but not while an answer
     is held for the card. The key marks it, begins work on it, or changes how long it waits. ARMED:

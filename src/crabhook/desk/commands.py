@@ -125,7 +125,7 @@ class Extend(Command):
 
 @frozen
 class Snooze(Command):
-    """Put a card aside for so many seconds; with none it is brought back.  It goes on waiting."""
+    """Put a card aside for so many seconds; with none it is brought back. It goes on waiting."""
 
     card: int
     seconds: float

@@ -136,7 +136,7 @@ def summary(findings: Sequence[Finding]) -> str:
         finding for status in (FAULT, WARNING) for finding in findings if finding.status is status
     ]
     mend = next((finding.mend for finding in to_mend if finding.mend), "")
-    return f"{text}.  Next: {mend}" if mend else f"{text}."
+    return f"{text}. Next: {mend}" if mend else f"{text}."
 
 
 def as_value(findings: Sequence[Finding]) -> dict[str, Any]:

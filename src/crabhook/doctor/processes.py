@@ -4,10 +4,10 @@ A program is bounded in time, and gone afterwards with all it started. How long 
 measured beside the bare start of the interpreter that runs it. Both are measured in turn, so that
 other work of the machine meets both alike.
 
-A server is asked whether it is there as a hook would ask.  By the hook's own client the request
-names a platform that no server knows.  By HTTP its body is not JSON.  A server looks at the token
-first and at that next, and refuses before there is an event: nothing is recorded or decided.  Where
-the token is wrong, the desk shows that a hook came without it.  The refusal of a platform names the
+A server is asked whether it is there as a hook would ask. By the hook's own client the request
+names a platform that no server knows. By HTTP its body is not JSON. A server looks at the token
+first and at that next, and refuses before there is an event: nothing is recorded or decided. Where
+the token is wrong, the desk shows that a hook came without it. The refusal of a platform names the
 platforms that the server knows, and so tells whether it knows this agent.
 """
 

@@ -131,11 +131,11 @@ _CLAUDE = {
     ),
 }
 
-# Gemini CLI's.  It is never told to ask: that ends a headless run without a word.
+# Gemini CLI's. It is never told to ask: that ends a headless run without a word.
 _GEMINI_DENIES = '{"decision":"deny","reason":%s}\n'
 _GEMINI = {("deny", "BeforeTool"): _GEMINI_DENIES, ("deny", ""): _GEMINI_DENIES}
 
-# Codex's: a denial in Claude Code's words.  To ask is void there, and the call would run.
+# Codex's: a denial in Claude Code's words. To ask is void there, and the call would run.
 _CODEX = {
     case: words
     for case, words in _CLAUDE.items()
@@ -342,8 +342,8 @@ def _beyond_value(text: str, at: int) -> int:
 
 _HELP = """\
 This is crabhook's hook: a coding agent starts it and hands it what it wants to
-do, the operator decides, and the agent is told.  There is nothing to see here
-without an agent.  You may want one of these:
+do, the operator decides, and the agent is told. There is nothing to see here
+without an agent. You may want one of these:
 
   crabhook                   open the desk, where you decide
   crabhook install claude    have Claude Code ask it

@@ -44,7 +44,7 @@ class SettingsFile:
 
     @property
     def text(self) -> str:
-        """The content as text, empty for no file.  Raises InstallError if it is not UTF-8."""
+        """The content as text, empty for no file. Raises InstallError if it is not UTF-8."""
         try:
             return (self.content or b"").decode()
         except UnicodeDecodeError as error:

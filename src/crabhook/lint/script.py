@@ -69,7 +69,7 @@ class LintFinding:
 
 
 class CannotReadError(CrabhookError):
-    """The file cannot be read, so nothing is known of it.  The text is for a person."""
+    """The file cannot be read, so nothing is known of it. The text is for a person."""
 
 
 class CannotParseError(CrabhookError):

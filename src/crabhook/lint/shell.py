@@ -246,7 +246,7 @@ def _parse(content: bytes) -> Node:
 
 
 def read_shell(text: str) -> script.HookScript:
-    """Return what a shell script's text says it does.  Raises CannotParseError."""
+    """Return what a shell script's text says it does. Raises CannotParseError."""
     tree = ShellTree(text)
     printed = dict(islice(prints(tree), MAX_COMMANDS))
     answers = dict(_answers(tree, printed))
@@ -362,8 +362,8 @@ def _exits(
         yield script.Exit(tree.place(command.node), number, refusing, answered)
 
 
-# Where the script runs, as shell, what its agent sent.  It is followed from standard input through
-# the commands that read it, pipelines, here-strings and variables.  Quoting for the shell (jq's
+# Where the script runs, as shell, what its agent sent. It is followed from standard input through
+# the commands that read it, pipelines, here-strings and variables. Quoting for the shell (jq's
 # `@sh`, `printf %q`, `${x@Q}`) ends the way.
 
 

@@ -89,7 +89,7 @@ class Role(StrEnum):
 
 @frozen
 class Operator:
-    """A person.  `id` is the server's name for them, `name` their own, `desk` their place.
+    """A person. `id` is the server's name for them, `name` their own, `desk` their place.
 
     An unknown id is empty. At a desk elsewhere, `desk` is the device's name and `address` its
     network address. `role` is the person's role in the team, and `shown` their proof, a `ShownBy`.
@@ -113,7 +113,7 @@ class RuleActor:
 
 @frozen
 class StandingOrder:
-    """A standing order of an operator's.  `times`: how often it still applied, None for always.
+    """A standing order of an operator's. `times`: how often it still applied, None for always.
 
     An unknown id is 0.
     """

@@ -93,7 +93,7 @@ def as_json(value: object) -> Json:
 
 
 class _JsonReader:
-    """Reads one text.  Every method takes a place in it."""
+    """Reads one text. Every method takes a place in it."""
 
     def __init__(self, text: str) -> None:
         self.text = text

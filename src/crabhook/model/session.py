@@ -17,8 +17,8 @@ SessionKey: TypeAlias = tuple[str, str, str]
 class Activity:
     """What an agent does, or did last; `event` has the start of what it tells.
 
-    `at` is when it was heard of, on the broker's clock.  `outcome` is what became of it, empty
-    while nobody has told.  `times`: how often the very same call is among the agent's last calls.
+    `at` is when it was heard of, on the broker's clock. `outcome` is what became of it, empty
+    while nobody has told. `times`: how often the very same call is among the agent's last calls.
     """
 
     event: Event

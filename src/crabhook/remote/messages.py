@@ -171,7 +171,7 @@ def _show_newer(message: pb.State | pb.OrdersChanged) -> None:
 
 
 def news_in(event: pb.WatchEvent) -> updates.News | None:
-    """Return the news in an event; None if no screen needs it.  Raises WireError."""
+    """Return the news in an event; None if no screen needs it. Raises WireError."""
     part = event.WhichOneof("news") or ""
     kind = _NEWS.get(part)
     if part == "orders":

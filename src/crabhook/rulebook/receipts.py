@@ -52,7 +52,7 @@ class ChangeReceipts:
     folder: Path
 
     def leave(self, name: str, digest: str, receipt: ChangeReceipt) -> None:
-        """Leave a receipt for a document's text, by its SHA-256.  Raises ReceiptError."""
+        """Leave a receipt for a document's text, by its SHA-256. Raises ReceiptError."""
         content: dict[str, Value] = {
             "name": name,
             "sha256": digest,

@@ -38,7 +38,7 @@ def folder_behind() -> "TemporaryDirectory[str]":
 
 
 def _remove_dead(folder: Path) -> None:
-    """Remove a folder of our user's in whose socket nobody listens.  Raises OSError."""
+    """Remove a folder of our user's in whose socket nobody listens. Raises OSError."""
     status = folder.lstat()
     ours = status.st_uid == os.getuid() and status.st_mode == stat.S_IFDIR | 0o700
     if not ours or time.time() - status.st_mtime < _OLD:

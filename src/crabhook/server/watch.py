@@ -53,7 +53,7 @@ class Watched(Protocol):
         """Call it as a client does; the call may take any time."""
 
     async def open_anew(self) -> None:
-        """End what is left of it and listen at the same addresses.  Raises CrabhookError."""
+        """End what is left of it and listen at the same addresses. Raises CrabhookError."""
 
 
 class AsyncioListener:

@@ -64,7 +64,7 @@ class DecidedCall:
 
 @frozen
 class KeptReply:
-    """A reply for a client that may not have got it.  `decided`: wall seconds.
+    """A reply for a client that may not have got it. `decided`: wall seconds.
 
     `call`: None without a receipt to wait for. `delivered`: None while unknown. `signed`: by whom
     it is signed.

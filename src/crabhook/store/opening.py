@@ -23,7 +23,7 @@ _SQLITE, _POSTGRES = "sqlite", ("postgresql", "postgres")
 def open_writer(
     place: Place, retention: Retention | None = None, beside: Path | None = None
 ) -> Writer:
-    """Open the record at `place` for its one writer.  Raises a StoreError.
+    """Open the record at `place` for its one writer. Raises a StoreError.
 
     `beside`: where this machine notes what it has seen of a remote record.
     """

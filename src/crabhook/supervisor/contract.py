@@ -24,7 +24,7 @@ _SPECIFIC = "hookSpecificOutput"
 
 
 class SupervisorError(CrabhookError):
-    """There is no answer.  The line on standard error says why, the exit code what kind of why."""
+    """There is no answer. The line on standard error says why, the exit code what kind of why."""
 
     line: ClassVar[str] = "{}"
 
@@ -93,7 +93,7 @@ _WORDS = {
 
 
 def read(payload: bytes) -> Event:
-    """Return the hook's input; without a name it is a Stop.  Raises HookInputError."""
+    """Return the hook's input; without a name it is a Stop. Raises HookInputError."""
     try:
         raw = parse_object(payload)
         if raw.get(_NAME) in (None, ""):

@@ -191,7 +191,7 @@ def verdict(review: Mapping[str, Value], program: Sequence[str], instructions: s
         try:
             done = subprocess.run(  # noqa: S603 - the owner's settings name it
                 command,
-                input=f"It wants to {what}.  May it?\n\n{material_text}\n".encode(),
+                input=f"It wants to {what}. May it?\n\n{material_text}\n".encode(),
                 stdout=subprocess.PIPE,
                 cwd=nowhere,
                 env={**os.environ, **GUARDS},

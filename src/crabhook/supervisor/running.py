@@ -124,7 +124,7 @@ class Arguments:
 
 
 def main(arguments: Arguments) -> int:
-    """Be the hook; return the exit code.  Standard output has the answer alone."""
+    """Be the hook; return the exit code. Standard output has the answer alone."""
     try:
         return _main(arguments)
     except SupervisorError as error:

@@ -136,7 +136,7 @@ class JoinPort(EnrolServiceServicer):
             if not await asyncio.shield(self._compared):
                 self._end(NOT_THE_SAME)  # the inviting end reads other words than the joining end
                 raise InvitingError(
-                    "the words were not said to be the same.  Ask for a new invitation"
+                    "the words were not said to be the same. Ask for a new invitation"
                 )
             if self.over.done():
                 raise InvitingError("the invitation is over")

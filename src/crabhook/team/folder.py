@@ -82,7 +82,7 @@ def founding(folder: Folder) -> Iterator[Folder]:
     """
     if folder.exists:
         raise TeamError(
-            f"there is a team already in {folder.path}: nothing was changed.  `crabhook team "
+            f"there is a team already in {folder.path}: nothing was changed. `crabhook team "
             "invite NAME` lets a person in. `crabhook team names HOST` gives its server other names"
         )
     above = folder.path.parent

@@ -222,7 +222,7 @@ def _line(invitation: Invitation) -> ssl.SSLSocket:
     except (socket.gaierror, UnicodeError) as error:  # the second for what can be no name
         raise JoinError(
             f"this machine knows no host {invitation.host}, where the invitation leads ({error}): "
-            "nothing was changed.  Who invited has to give the server a name or an address that "
+            "nothing was changed. Who invited has to give the server a name or an address that "
             "this machine knows, by `crabhook team names NAME`, and to invite again"
         ) from error
     except OSError as error:

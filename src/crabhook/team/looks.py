@@ -63,7 +63,7 @@ def looks_in(folder: Folder) -> Looks:
         why = f"{type(error).__name__}: {error}"
         raise TeamError(
             f"{folder.looks} cannot be read ({why}): who joined by the identity provider may do "
-            "nothing.  Remove that file, and invite them again by --oidc"
+            "nothing. Remove that file, and invite them again by --oidc"
         ) from None
 
 
@@ -147,7 +147,7 @@ def _confirmed(team: Team, member: Member, looks: Looks, now: float) -> Member:
         return member
     look = _look_at(member, looks)
     if look is None:
-        why = f"no server here has looked at {identity.issuer} for {member.name}.  {_anew(member)}"
+        why = f"no server here has looked at {identity.issuer} for {member.name}. {_anew(member)}"
         return replace(member, doubt=Doubt(why, out=True))
     if look.ended:
         return _out(member, look)
@@ -163,7 +163,7 @@ def _look_at(member: Member, looks: Looks) -> LastLook | None:
 
 
 def _out(member: Member, look: LastLook) -> Member:
-    why = f"{member.name} is out: {look.ended}.  {_anew(member)}. {_at_hooks(member)}"
+    why = f"{member.name} is out: {look.ended}. {_anew(member)}. {_at_hooks(member)}"
     gone = with_revoked(member, look.ended_at, lambda owned: not owned.revoked)
     return replace(gone, doubt=Doubt(why, out=True))
 

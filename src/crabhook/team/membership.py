@@ -282,7 +282,7 @@ NOT_IN_TEAM = TeamRefusal(
     "file that was lost. Ask for an invitation"
 )
 NO_PASSKEY = TeamRefusal(
-    "this passkey is of nobody in the team: its person was revoked, or it was never enrolled.  Ask "
+    "this passkey is of nobody in the team: its person was revoked, or it was never enrolled. Ask "
     "for an invitation"
 )
 

@@ -70,7 +70,7 @@ class Seen:
 
 @frozen
 class HeldAnswer:
-    """An answer that is not sent yet.  `since` and `due` are on the desk's clock."""
+    """An answer that is not sent yet. `since` and `due` are on the desk's clock."""
 
     card: Card
     seen: int  # the revision that the answer is for

@@ -43,7 +43,7 @@ def test_each_agent_has_its_heading(home: Path, capsys: pytest.CaptureFixture[st
     told = capsys.readouterr().out.splitlines()
     headings = [line for line in told if line and not line.startswith(("ok", "WARN", "FAULT", " "))]
     assert headings[:3] == ["Claude Code", "Codex", "This machine"]
-    assert "  Next: " in headings[-1]
+    assert " Next: " in headings[-1]
 
 
 @pytest.mark.process

@@ -48,12 +48,12 @@ def test_a_line_is_read_from_the_terminal_and_not_shown_there(typed: str, said: 
 
 def test_a_question_is_wrapped_at_words_and_the_answer_stands_behind_it() -> None:
     environment = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
-    program = ASK.replace("Say: ", "The two differ (2 more).  Your new passphrase, again: ")
+    program = ASK.replace("Say: ", "The two differ (2 more). Your new passphrase, again: ")
     with Typist([sys.executable, "-c", program], environment, columns=32) as person:
         person.answer("again: ", "hush\n")
         assert person.finish()[1] == "'hush'\n"
         shown = person.shown.replace("\r", "")
-        assert shown == "The two differ (2 more).  Your\nnew passphrase, again: \n"
+        assert shown == "The two differ (2 more). Your\nnew passphrase, again: \n"
 
 
 def test_what_is_not_utf_8_is_refused() -> None:

@@ -41,9 +41,9 @@ def test_the_summary_counts_and_says_what_to_do_next() -> None:
     warned = Finding("hook.alone", Status.WARNING, "", mend="crabhook uninstall claude")
     unseen = Finding("agent.version", Status.UNKNOWN, "")
     assert summary([FINE]) == "all is well."
-    assert summary([FINE, warned, FAULT]) == f"1 fault, 1 warning.  Next: {MEND}"
+    assert summary([FINE, warned, FAULT]) == f"1 fault, 1 warning. Next: {MEND}"
     assert summary([warned, warned, unseen]) == (
-        "2 warnings, 1 that could not be looked at.  Next: crabhook uninstall claude"
+        "2 warnings, 1 that could not be looked at. Next: crabhook uninstall claude"
     )
 
 

@@ -92,18 +92,21 @@ def new_passphrase() -> str:
             why = "The two differ"
         except CertificateError as error:
             why = f"{str(error)[0].upper()}{str(error)[1:]}"
-        prompt = f"{why} ({left} more).  {NEW}"
+        prompt = f"{why} ({left} more). {NEW}"
     raise PassphrasesError(f"no passphrase was chosen in {TRIES} tries: nothing was changed")
 
 
-def with_passphrase(prompt: str, opened: Callable[[str], T]) -> T:
-    """Return what a passphrase opens, which is asked for three times at most."""
+def with_passphrase(prompt: str, opened: Callable[[str], T], why: str = "") -> T:
+    """Return what a passphrase opens, which is asked for three times at most.
+
+    `why` is a sentence, without its full stop, before the prompt.
+    """
     unread_by_others()
     for left in reversed(range(TRIES)):
         try:
-            return opened(ask(prompt))
+            return opened(ask(f"{why}. {prompt}" if why else prompt))
         except WrongPassphraseError:
-            prompt = f"That is not it ({left} more).  {prompt.rpartition('.  ')[2]}"
+            why = f"That is not it ({left} more)"
     raise PassphrasesError(f"{TRIES} wrong passphrases: nothing was changed")
 
 
@@ -116,8 +119,7 @@ def opening_keys(folder: DeskFolder, why: str = "") -> Credentials:
     if key is not None and closing is not None:
         sign_as = _decision_key(key)
         return closing._replace(sign=partial(_signed, key), sign_as=sign_as)
-    prompt = yours(folder.facts().team)
-    return with_passphrase(f"{why}.  {prompt}" if why else prompt, folder.opened)
+    return with_passphrase(yours(folder.facts().team), folder.opened, why)
 
 
 def _decision_key(key: Path) -> tuple[str, int, Sign] | None:

@@ -260,8 +260,8 @@ def _need_tls(server: str, folder: Folder) -> None:
             plain = False
         if plain:
             raise CrabhookError(
-                f"the server has no TLS at {text}, and a machine that joins needs it.  Start "
-                f"it with --listen 0.0.0.0:{place.port}, or with --tls-cert and --tls-key.  "
+                f"the server has no TLS at {text}, and a machine that joins needs it. Start "
+                f"it with --listen 0.0.0.0:{place.port}, or with --tls-cert and --tls-key. "
                 "Agents of your own user on this machine need no invitation: `crabhook install "
                 "claude` is enough"
             )
@@ -272,13 +272,13 @@ def _place(arguments: argparse.Namespace) -> InvitationAddress:
     host = arguments.host or names[0]
     if host not in names:
         raise edit_team.ChangeError(
-            f"the server's certificate is not for {host}: it is for {', '.join(names)}.  Give the "
+            f"the server's certificate is not for {host}: it is for {', '.join(names)}. Give the "
             f"server a new certificate with `crabhook team names {host}`, and restart it"
         )
     place = TcpAddress(host, arguments.port)
     if "." not in host and number_of(host) is None and not place.loopback:
         say(
-            f"The line leads to {host}: the other end has to know this machine by that name.  "
+            f"The line leads to {host}: the other end has to know this machine by that name. "
             "`crabhook team names NAME` gives it another"
         )
     return InvitationAddress(host, arguments.port, _listening_for(place))
@@ -314,7 +314,7 @@ def reached_at(host: str, wanted: Reached) -> str:
     listening = listening_here()
     if listening is None:
         start = f"crabhook up {wanted.option} 0.0.0.0:{wanted.port}"
-        say(f"No server runs here now.  Before the line is used, start it so: `{start}`")
+        say(f"No server runs here now. Before the line is used, start it so: `{start}`")
         return str(TcpAddress(host, wanted.port))
     here = TcpAddress(host, 0).loopback
     tcp = [(address, mark) for address, mark in listening if isinstance(address, TcpAddress)]
@@ -335,7 +335,7 @@ def reached_at(host: str, wanted: Reached) -> str:
     takes = f"takes {wanted.who} at {at} alone" if at else f"takes no {wanted.who}"
     raise InvitingError(
         f"your server {takes}, so nobody could connect to it from elsewhere, and nobody was "
-        f"invited.  Restart it, and invite then: `crabhook down && crabhook up {wanted.option} "
+        f"invited. Restart it, and invite then: `crabhook down && crabhook up {wanted.option} "
         f"0.0.0.0:{port}{kept}`"
     )
 
@@ -417,7 +417,7 @@ async def _invited(
 
 def joins_with(name: str, device: str, words: str) -> str:
     """Return the question whether the other end shows the same words."""
-    return f"{name} (on {safe(device)}) wants to join.  Does its screen show: {words} ?"
+    return f"{name} (on {safe(device)}) wants to join. Does its screen show: {words} ?"
 
 
 async def _compare(name: str, words: str, who: Joining) -> bool:

@@ -49,7 +49,7 @@ def _init(arguments: argparse.Namespace) -> None:
     team, facts = team_now(team_folder()), kept.facts()
     say(f"The team {team.name} is founded. You are {facts.operator}, its first admin.")
     say(f"This device's keys are in {kept.path}.")
-    say(f"The server is known as {', '.join(team.names)}.  It counts from the server's next start.")
+    say(f"The server is known as {', '.join(team.names)}. It counts from the server's next start.")
     say("Next, in this order:")
     if is_shared(config.record_place()):
         say("  crabhook team servers HERE:7444,OTHER:7444")
@@ -69,7 +69,7 @@ def _names(arguments: argparse.Namespace) -> None:
     change(folder, authority, lambda team: replace(team, names=names))  # it may be refused
     serve_as(folder, authority, names, time.time())
     say(
-        f"The server here has a new certificate, for {', '.join(names)}.  Restart the server, "
+        f"The server here has a new certificate, for {', '.join(names)}. Restart the server, "
         "so that it shows this certificate."
     )
 

@@ -43,7 +43,7 @@ class SigningIn:
         await self._provider.reach()
 
     async def begin(self) -> tuple[str, str]:
-        """Begin the sign-in; return the page and the code.  Raises ProviderError."""
+        """Begin the sign-in; return the page and the code. Raises ProviderError."""
         self._code = code = await self._provider.begin()
         say(f"{self._invited.name} signs in at {code.page} with the code {code.user_code} ...")
         return code.page, code.user_code

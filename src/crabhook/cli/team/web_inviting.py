@@ -164,7 +164,7 @@ def warnings_of(passkey: "Passkey", name: str) -> Iterable[str]:
         yield f"{keeper} may copy it to other devices: each of them counts as this passkey."
     if not passkey.counts:
         yield (
-            "Agents run on its machine, so it looks and closes.  If it asks a person each time, "
+            "Agents run on its machine, so it looks and closes. If it asks a person each time, "
             f"`crabhook team keys trust {name} --passkey {passkey.id}` lets it open too."
         )
 

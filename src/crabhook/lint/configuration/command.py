@@ -198,7 +198,7 @@ class BrokenMatcherError(Exception):
 
 
 def read_matcher(text: str | None, protocol: Protocol) -> Matcher | None:
-    """Return what a matcher matches; None if unknown.  Raises BrokenMatcherError."""
+    """Return what a matcher matches; None if unknown. Raises BrokenMatcherError."""
     if text is None or text in {"", "*"}:
         return Matcher()
     if len(text) > MAX_MATCHER:

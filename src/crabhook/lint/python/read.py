@@ -146,7 +146,7 @@ def _number(value: object) -> float | None:
 
 
 def read_python(text: str) -> script.HookScript:
-    """Return what a Python script's text says it does.  Raises CannotParseError."""
+    """Return what a Python script's text says it does. Raises CannotParseError."""
     try:
         return _read(Tree(text), text)
     except RecursionError as error:

@@ -100,10 +100,10 @@ _SERVED: Mapping[str, ShownField] = {
 """What tells that a call is not of this session, on every event of a call."""
 
 # In the companion's stance Claude Code asks its own user and the operator may
-# be faster: that is PermissionRequest.  PreToolUse comes before every call, and
+# be faster: that is PermissionRequest. PreToolUse comes before every call, and
 # in auto and bypass modes nothing else does, so the rules are asked there; a
-# call of which none speaks passes at once.  The gate holds each call at
-# PreToolUse, before Claude Code's own rules see it.  One of those may still
+# call of which none speaks passes at once. The gate holds each call at
+# PreToolUse, before Claude Code's own rules see it. One of those may still
 # want to ask about a call that was allowed there: then its PermissionRequest
 # is told the same, and nobody is asked twice.
 # fmt: off

@@ -213,7 +213,7 @@ def _files_of(around: Around, root: Path, without: str) -> Iterator[PluginFile]:
 SETTINGS = HookSetup(
     stances={
         Stance.COMPANION: "Companion: Claude Code asks its own user as always, the operator "
-        "may answer too, and the first answer wins.  What your rules deny or want asked is "
+        "may answer too, and the first answer wins. What your rules deny or want asked is "
         "denied or held in every mode.",
         Stance.GATE: "Gate: every tool call is held for the operator before Claude Code's own "
         "rules see it.",

@@ -1,7 +1,7 @@
 """The 12 events of Codex (CLI 0.169), a row each, to be held against the protocol's page.
 
 Codex reads an answer strictly and fails open: one key or value that it does not take, and
-the call runs.  So a verdict is in this table only if Codex was seen to take a form of it.
+the call runs. So a verdict is in this table only if Codex was seen to take a form of it.
 """
 
 from collections.abc import Mapping
@@ -45,7 +45,7 @@ class Way(Enum):
 
 
 # An allow on PreToolUse is void unless it changes the input, and approves
-# nothing in either case; so it is silence.  To ask cannot be said there at all.
+# nothing in either case; so it is silence. To ask cannot be said there at all.
 _CALL: Mapping[Verdict, Way] = {Verdict.ALLOW: Way.SILENCE, Verdict.DENY: Way.PERMISSION}
 _REQUEST: Mapping[Verdict, Way] = {
     Verdict.ALLOW: Way.DECISION,
@@ -63,9 +63,9 @@ _RESULT, _AGENT_OVER, _SESSION_OVER = EndScope.RESULT, EndScope.AGENT, EndScope.
 _AT_THE_DOOR = Patience(timeout=3, client=2)
 
 # A result ends no wait, since Codex shows no dialog of its own while a hook is
-# asked.  While PermissionRequest's hook is asked no dialog is shown either, but
-# Esc ends the turn.  PermissionRequest is the one event on which a hook can
-# approve, and fires only where Codex would ask its user.  PreToolUse comes before
+# asked. While PermissionRequest's hook is asked no dialog is shown either, but
+# Esc ends the turn. PermissionRequest is the one event on which a hook can
+# approve, and fires only where Codex would ask its user. PreToolUse comes before
 # every call, and can deny it or change it: the gate holds it, and a companion's
 # rules are asked there.
 # fmt: off
@@ -105,7 +105,7 @@ EVENTS = EventTable[Way]({
 QUESTION_TOOL = "request_user_input"
 
 # Under an approval policy that asks nobody Codex names one of these modes;
-# PermissionRequest never follows then.  `codex exec` has no other policy.
+# PermissionRequest never follows then. `codex exec` has no other policy.
 UNASKED_MODES = frozenset({"bypassPermissions", "dontAsk"})
 
 
@@ -129,7 +129,7 @@ def asks(event: Event) -> bool:
 COMMANDS = frozenset({"Bash", "apply_patch"})
 _JUSTIFICATION = "description"
 # Of a command that already runs it asks whether it may reach a host, in the
-# same place.  That is another question than the command's own, so it stays
+# same place. That is another question than the command's own, so it stays
 # part of what is asked, and no answer about the command is given to it.
 _ANOTHER_QUESTION = "network-access "
 

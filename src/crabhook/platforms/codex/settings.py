@@ -140,7 +140,7 @@ def _snake(event: str) -> str:
 SETTINGS = HookSetup(
     stances={
         Stance.COMPANION: "Companion: what Codex would ask its own user is held for the "
-        "operator first. Codex's dialog comes up when the operator passes.  What your rules "
+        "operator first. Codex's dialog comes up when the operator passes. What your rules "
         "deny or ask about is denied or held under every policy.",
         Stance.GATE: "Gate: every tool call is held for the operator before Codex's own rules "
         "see it, and what is allowed there is not asked again.",

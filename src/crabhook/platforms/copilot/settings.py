@@ -77,7 +77,7 @@ def _handler(installation: Installation, patience: Patience, event: str) -> Grou
 SETTINGS = HookSetup(
     stances={
         Stance.COMPANION: "Companion: what Copilot would ask its own user comes to the operator "
-        "first, and its questions and plans.  What your rules deny or want asked is denied or "
+        "first, and its questions and plans. What your rules deny or want asked is denied or "
         "held in every mode.",
         Stance.GATE: "Gate: every tool call is held for the operator, with --allow-all-tools as "
         "well, and what is allowed there is not asked again.",

@@ -41,7 +41,7 @@ _ALWAYS, _ASKED = Held.ALWAYS, Held.ON_REQUEST
 
 # fmt: off
 EVENTS = EventTable[Way]({
-    # tools.  Nobody can answer a call at the agent while its hook is asked, so
+    # tools. Nobody can answer a call at the agent while its hook is asked, so
     # a result never speaks of a call that waits: it is that of a twin.
     "BeforeTool": EventRow(_ALWAYS, _CALL, HALT, phase=Phase.BEFORE),
     "AfterTool": EventRow(

@@ -192,7 +192,7 @@ def exposed(environment: Mapping[str, str]) -> Iterator[str]:
 SETTINGS = HookSetup(
     stances={
         Stance.COMPANION: "Companion: what OpenCode would ask its own user, and its questions, "
-        "come to the operator too, and the first answer wins.  What your rules deny or want asked "
+        "come to the operator too, and the first answer wins. What your rules deny or want asked "
         "is denied or held before every call.",
         Stance.GATE: "Gate: every tool call is held for the operator before OpenCode's own "
         "permissions see it, and what is allowed there is not asked again.",

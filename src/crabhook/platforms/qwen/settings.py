@@ -73,7 +73,7 @@ groups = grouped(EVENTS, _handler, "$", "with which Qwen Code names variables")
 SETTINGS = HookSetup(
     stances={
         Stance.COMPANION: "Companion: what Qwen Code would ask its own user comes to the operator "
-        "first.  What your rules deny or want asked is denied or held in every mode.",
+        "first. What your rules deny or want asked is denied or held in every mode.",
         Stance.GATE: "Gate: every tool call is held for the operator, for yolo mode as well.",
     },
     scopes=(SettingsScope.USER, SettingsScope.PROJECT),

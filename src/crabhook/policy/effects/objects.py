@@ -27,7 +27,7 @@ _LOOPBACK = re.compile(r"localhost|127(?:\.\d+){3}|\[?::1\]?|0\.0\.0\.0")
 
 @frozen
 class Subject:
-    """The object of an effect.  `where`: a file's place; for a host, whether it is this machine.
+    """The object of an effect. `where`: a file's place; for a host, whether it is this machine.
 
     `at`: where the command runs, in words; empty for the line's own place.
     """

@@ -96,7 +96,7 @@ class InterpreterProgram:
 
 @frozen(slots=False)
 class Table:
-    """All programs by name.  `protected`: the effect of changing a protected file.
+    """All programs by name. `protected`: the effect of changing a protected file.
 
     `places`: words for where a form's command runs. `common`: well-known packages. `modules`:
     Python's own that only show or check. `looks`: globs for harmless lines of dangerous programs.

@@ -162,7 +162,7 @@ class PreToolUse(_Call, Deniable, Askable, TakesContext, TalksToUser, Haltable):
     verdicts = frozenset({Verdict.ALLOW, Verdict.DEFER})
 
     def allow(self, *, updated_input: Mapping[str, Any] | None = None, context: str = "") -> Answer:
-        """Let it run.  Claude Code then asks nobody; Codex and Gemini still ask as they would."""
+        """Let it run. Claude Code then asks nobody; Codex and Gemini still ask as they would."""
         return Answer(Verdict.ALLOW, context=context, updated_input=updated_input)
 
     def rewrite(self, updated_input: Mapping[str, Any], *, context: str = "") -> Answer:
@@ -173,7 +173,7 @@ class PreToolUse(_Call, Deniable, Askable, TakesContext, TalksToUser, Haltable):
         return Answer(context=context, updated_input=updated_input)
 
     def defer(self) -> Answer:
-        """End a headless run of Claude Code; resumed, it asks again.  Elsewhere it is a denial."""
+        """End a headless run of Claude Code; resumed, it asks again. Elsewhere it is a denial."""
         return Answer(Verdict.DEFER)
 
 
@@ -199,7 +199,7 @@ class PermissionRequest(_Call, Deniable):
         return Answer(Verdict.ALLOW, updated_input=updated_input, permissions=tuple(permissions))
 
     def deny(self, reason: str, *, interrupt: bool = False) -> Answer:
-        """Let it not run; the model reads the reason.  `interrupt` ends the turn as well."""
+        """Let it not run; the model reads the reason. `interrupt` ends the turn as well."""
         return super().deny(reason)._replace(interrupt=interrupt)
 
 
@@ -244,7 +244,7 @@ class PostToolUse(_Call, Blockable, TakesContext, TalksToUser, Haltable):
 
 
 class PostToolUseFailure(_Call, Blockable, TakesContext, TalksToUser):
-    """A tool has failed (Claude Code).  `block` gives the model the reason beside the error."""
+    """A tool has failed (Claude Code). `block` gives the model the reason beside the error."""
 
     error = Text("error")
     is_interrupt = Flag("is_interrupt")
@@ -252,7 +252,7 @@ class PostToolUseFailure(_Call, Blockable, TakesContext, TalksToUser):
 
 
 class PostToolBatch(Blockable, TakesContext, TalksToUser, Haltable):
-    """All calls of one message are over (Claude Code).  `block` stops the agent here."""
+    """All calls of one message are over (Claude Code). `block` stops the agent here."""
 
     tool_calls = Objects("tool_calls")
 

@@ -70,7 +70,7 @@ class PostModelSwitch(calls.TakesContext, calls.TalksToUser):
 
 
 class ConfigChange(calls.Preventable):
-    """A settings file has changed (Claude Code).  `block` keeps it out of this session."""
+    """A settings file has changed (Claude Code). `block` keeps it out of this session."""
 
     source = Text("source")
     file_path = Text("file_path")
@@ -151,7 +151,7 @@ class UserPromptSubmit(_Prompt):
 
 
 class UserPromptExpansion(_Prompt):
-    """A slash command is about to become a prompt (Claude Code).  `block` throws it away."""
+    """A slash command is about to become a prompt (Claude Code). `block` throws it away."""
 
     expansion_type = Text("expansion_type")
     command_name = Text("command_name")
@@ -244,7 +244,7 @@ class TeammateIdle(calls.TalksToUser, calls.Haltable):
     team_name = Text("team_name")
 
     def keep_going(self, reason: str) -> Answer:
-        """Send it on; it reads the reason.  Nothing tells how often that was done before."""
+        """Send it on; it reads the reason. Nothing tells how often that was done before."""
         return Answer(Verdict.KEEP_GOING, calls.words(reason))
 
 
@@ -259,11 +259,11 @@ class _Task(calls.Blockable):
 
 
 class TaskCreated(_Task):
-    """A task was made (Claude Code).  `block` takes it away again; the model reads the reason."""
+    """A task was made (Claude Code). `block` takes it away again; the model reads the reason."""
 
 
 class TaskCompleted(_Task):
-    """A task is done (Claude Code).  `block` leaves it open; the model reads the reason."""
+    """A task is done (Claude Code). `block` leaves it open; the model reads the reason."""
 
 
 class _Request(Event):
@@ -273,7 +273,7 @@ class _Request(Event):
 
 
 class BeforeModel(_Request, calls.Preventable, calls.TalksToUser, calls.Haltable):
-    """A request is about to go to the model.  `block` ends the turn."""
+    """A request is about to go to the model. `block` ends the turn."""
 
     def patch(self, llm_request: Mapping[str, Any]) -> Answer:
         """Change these members of the request."""
@@ -281,7 +281,7 @@ class BeforeModel(_Request, calls.Preventable, calls.TalksToUser, calls.Haltable
 
 
 class AfterModel(_Request, calls.Blockable, calls.TalksToUser, calls.Haltable):
-    """A piece of the model's answer has come.  `block` drops it."""
+    """A piece of the model's answer has come. `block` drops it."""
 
     llm_response = Object("llm_response")
 

@@ -82,7 +82,7 @@ def _wrong(done: "asyncio.Future[Any]") -> str:
 
 
 def read_page(place: Place, files: RuleFiles, before: int) -> HistoryRead:
-    """Return the page of what ended before an entry.  Raises StoreError."""
+    """Return the page of what ended before an entry. Raises StoreError."""
     records, kinds = _Found(), (*ENDS, *_BESIDE)
     with open_history(place) as history:
         first = next(history.find(), None)
@@ -109,7 +109,7 @@ def read_page(place: Place, files: RuleFiles, before: int) -> HistoryRead:
 
 
 def read_entry(place: Place, files: RuleFiles, number: int) -> Past | None:
-    """Return one entry, whole.  Raises StoreError."""
+    """Return one entry, whole. Raises StoreError."""
     records = _Found(whole=True)
     with open_history(place) as history:
         records.ends += history.find(Query(kinds=ENDS, after=number - 1, before=number + 1))

@@ -176,7 +176,7 @@ class PolicyChanges:
         self.look_at(RecordKind.TEAM_CHANGED, TAKEN_AWAY, digest, words, _PROVIDER)
 
     def take_attestations(self) -> None:
-        """Record the open changes that a person has attested since.  Raises StoreError."""
+        """Record the open changes that a person has attested since. Raises StoreError."""
         state = self._now()
         for name, about in state.open.items():
             digest = text_at(about, "sha256")

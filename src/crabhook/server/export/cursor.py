@@ -24,7 +24,7 @@ class CursorFile:
         return f"<CursorFile {self.path}>"
 
     def read(self) -> Head | None:
-        """Return the cursor; None before the first export.  Raises CursorError."""
+        """Return the cursor; None before the first export. Raises CursorError."""
         try:
             text = read_own(self.path, _LARGEST).decode("ascii")
             return GENESIS if (head := read_head(text)).seq == 0 else head
@@ -34,7 +34,7 @@ class CursorFile:
             raise CursorError(f"{self.path} cannot be read: {error}") from error
 
     def keep(self, head: Head) -> None:
-        """Keep the cursor, whole or not at all.  Raises CursorError."""
+        """Keep the cursor, whole or not at all. Raises CursorError."""
         try:
             write_own(self.path, head_line(head).encode("ascii"))
         except OSError as error:

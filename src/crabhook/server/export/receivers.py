@@ -144,7 +144,7 @@ class _Tls:
         self._tls = context.wrap_bio(self._in, self._out, server_hostname=host)
 
     async def give(self, content: bytes) -> None:
-        """Send the content, and wait for the receiver's close_notify.  Raises OSError, EOFError."""
+        """Send the content, and wait for the receiver's close_notify. Raises OSError, EOFError."""
         await self._carry(self._tls.do_handshake)
         for start in range(0, len(content), _PIECE):
             self._tls.write(content[start : start + _PIECE])
@@ -262,7 +262,7 @@ _HEADER = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\x20-\x7e]*)")
 
 
 def receiver_of(wish: ExportWish) -> Receiver:
-    """Return the receiver that the owner wants.  Raises ExportWishError."""
+    """Return the receiver that the owner wants. Raises ExportWishError."""
     packing, context = wish.packing, None
     if wish.scheme in ("syslogs", "https"):
         try:
@@ -279,7 +279,7 @@ def receiver_of(wish: ExportWish) -> Receiver:
 
 
 def _headers(path: Path | None) -> Mapping[str, str]:
-    """Return the headers in a file, NAME: VALUE a line.  Raises NotTakenError."""
+    """Return the headers in a file, NAME: VALUE a line. Raises NotTakenError."""
     if path is None:
         return {}
     try:

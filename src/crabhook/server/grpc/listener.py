@@ -297,7 +297,7 @@ class GrpcListener:
         return self._server.taken if self._server else 0
 
     async def open(self, addresses: Sequence[Address]) -> None:
-        """Listen at these addresses.  Raises PortError, and then listens at none."""
+        """Listen at these addresses. Raises PortError, and then listens at none."""
         server = self._made()
         try:
             bound = [self._bind(server, address) for address in addresses]
@@ -327,7 +327,7 @@ class GrpcListener:
         return heard
 
     async def open_anew(self) -> None:
-        """End what is left, and listen at the same addresses.  Raises PortError."""
+        """End what is left, and listen at the same addresses. Raises PortError."""
         self._lost_until = asyncio.get_running_loop().time() + STAYS_LOST
         if self._server is not None:
             with suppress(TimeoutError):

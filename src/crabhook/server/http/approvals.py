@@ -233,7 +233,7 @@ class Approvals:
     async def create(
         self, request: Mapping[str, Value], key: str, origin: Origin
     ) -> tuple[Approval, bool]:
-        """Return the approval of a request, and whether it is new.  Raises ApprovalError.
+        """Return the approval of a request, and whether it is new. Raises ApprovalError.
 
         The same key returns the same approval, and is refused with another request.
         """
@@ -268,7 +268,7 @@ class Approvals:
         self._forget_old(approval)
 
     async def consume(self, approval: Approval, key: str) -> None:
-        """Take a decision to allow, once: by its first key alone.  Raises ApprovalError.
+        """Take a decision to allow, once: by its first key alone. Raises ApprovalError.
 
         Returns only when no later server gives it again.
         """
@@ -289,7 +289,7 @@ class Approvals:
     async def report(
         self, approval: Approval, outcome: Mapping[str, Value], origin: Origin
     ) -> None:
-        """Take in what became of a consumed call, once.  Raises ApprovalError.
+        """Take in what became of a consumed call, once. Raises ApprovalError.
 
         A call that was not consumed must not have run: the desk reads that in red.
         """

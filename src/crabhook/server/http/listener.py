@@ -98,7 +98,7 @@ class HookRoute:
         self._agent, self._body = agent, body
 
     async def answer(self, request: web.BaseRequest) -> web.StreamResponse:
-        """Take a request in; answer with the reply.  Raises TurnedAwayError.
+        """Take a request in; answer with the reply. Raises TurnedAwayError.
 
         An unreadable input is refused, which no agent sends: an answer of no opinion would allow a
         call of a hook that fails closed.

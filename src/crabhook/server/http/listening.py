@@ -79,7 +79,7 @@ class HttpListener(AsyncioListener):
         return await heard_at(self.at, self._own, http_talk(self.at))
 
     async def open_anew(self) -> None:
-        """Listen at the same address again.  Raises PortError."""
+        """Listen at the same address again. Raises PortError."""
         self.stop_accepting()
         family = socket.AF_INET6 if ":" in self.at.host else socket.AF_INET
         try:
@@ -146,7 +146,7 @@ def _bound(place: str, words: ListenerWords, tls: Tls | None) -> socket.socket:
 
 
 def _context(tls: Tls | None) -> ssl.SSLContext | None:
-    """Return the server's TLS, None without one.  Raises PortError."""
+    """Return the server's TLS, None without one. Raises PortError."""
     if tls is None:
         return None
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

@@ -127,7 +127,7 @@ NAMED = "harness bridge"
 async def take(
     intake: AnonymousIntake, envelope: Envelope, origin: Origin, size: int
 ) -> PendingCall:
-    """Take a request of `size` bytes in.  Raises PayloadError or RefusedError."""
+    """Take a request of `size` bytes in. Raises PayloadError or RefusedError."""
     event = intake.read(envelope.payload)
     if differs := envelope.differs(event):
         intake.observe(event, differs)
@@ -293,7 +293,7 @@ class BridgeListener(AsyncioListener):
         return f"the harness bridge {self._at}"
 
     async def open(self) -> None:
-        """Listen.  Raises PortError."""
+        """Listen. Raises PortError."""
         try:
             sock = _bound(self._at)
         except OSError as error:
@@ -308,7 +308,7 @@ class BridgeListener(AsyncioListener):
         return await heard_at(self._at, None, _hangs_up)
 
     async def open_anew(self) -> None:
-        """Listen at the same path again; open connections go on.  Raises PortError."""
+        """Listen at the same path again; open connections go on. Raises PortError."""
         self.stop_accepting()
         self._at.path.unlink(missing_ok=True)
         await self.open()

@@ -225,7 +225,7 @@ def network_of(host: str) -> str:
 
 
 def listening_at(address: TcpAddress) -> list[socket.socket]:
-    """Return sockets that listen at an address, at all numbers of a name.  Raises OSError.
+    """Return sockets that listen at an address, at all numbers of a name. Raises OSError.
 
     0.0.0.0 and :: mean both kinds of numbers, as gRPC has them.
     """

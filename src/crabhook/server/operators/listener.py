@@ -33,7 +33,7 @@ _OPTIONS = (
     ("grpc.max_send_message_length", _LARGEST_TO_A_DESK),
     ("grpc.max_concurrent_streams", 64),
     # A desk behind NAT keeps its connection alive; gRPC would take more than a ping in five
-    # minutes for an attack.  A desk that went silent is noticed after 10 + 10 seconds.
+    # minutes for an attack. A desk that went silent is noticed after 10 + 10 seconds.
     ("grpc.http2.min_recv_ping_interval_without_data_ms", 5_000),
     ("grpc.http2.min_ping_interval_without_data_ms", 5_000),
     ("grpc.keepalive_permit_without_calls", 1),

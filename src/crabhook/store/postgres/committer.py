@@ -222,7 +222,7 @@ class Committer:
             self._asleep = False
 
     async def _commit(self, group: list[Queued]) -> None:
-        """Commit a group; without one, check that this still writes.  Raises WriterEndedError."""
+        """Commit a group; without one, check that this still writes. Raises WriterEndedError."""
         forget = max((queued.forget for queued in group if queued.forget), default=None)
         step = Step.of([queued.batch for queued in group], forget) if group else None
         after, in_doubt = RETRY_AFTER, step is None
@@ -302,7 +302,7 @@ class Committer:
 
 
 async def _elect(connection: "Connection", url: str, patience: float = 0.0) -> None:
-    """Take the writer's lock, for as long as the connection lives.  Raises AnotherLeadsError.
+    """Take the writer's lock, for as long as the connection lives. Raises AnotherLeadsError.
 
     A waiting server gets it milliseconds after the holder ends in any way.
     """

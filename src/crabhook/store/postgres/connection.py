@@ -65,7 +65,7 @@ _BY_STATE: Mapping[str, tuple[type[StoreError], str]] = {
 
 
 def checked(url: str) -> str:
-    """Return a record's address if it shows no password.  Raises StoreError."""
+    """Return a record's address if it shows no password. Raises StoreError."""
     try:
         parts = urlsplit(url)
         secret = parts.password is not None or "password" in parse_qs(parts.query)

@@ -73,7 +73,7 @@ class _Owners:
         )
 
     def claim(self, changes: Sequence[Change]) -> None:
-        """Take in a coming commit.  Raises TicketError, and then keeps nothing of it."""
+        """Take in a coming commit. Raises TicketError, and then keeps nothing of it."""
         new: dict[str, str] = {}
         for change in changes:
             tickets: list[Waiting | KeptReply] = [*change.waiting, *change.answers]
@@ -152,7 +152,7 @@ class PgJournal:
             raise
 
     async def _read(self, connection: "Connection") -> None:
-        """Read the state.  Raises CorruptError if it is older than what was seen here."""
+        """Read the state. Raises CorruptError if it is older than what was seen here."""
         name, self.key, self._begins, seq, digest, at = await connection.fetchrow(_ALL)
         self._tail = Head(seq, digest, at)
         for row in await connection.fetch(_WAITING):
@@ -332,7 +332,7 @@ async def put_back(connection: "Connection", url: str, path: Path, kept: Head) -
         return ""
     return (
         f"the record in {shown(url)} ends at {seq}, and this machine saw "
-        f"records up to {kept.seq}: an older backup was put back.  Put back the "
+        f"records up to {kept.seq}: an older backup was put back. Put back the "
         f"newest backup. Or, to go on with what is there, move {path} away"
     )
 

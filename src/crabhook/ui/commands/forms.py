@@ -1,6 +1,6 @@
 """Answers to questions, and values of forms, as an operator writes them on one line.
 
-Answers: 1=2 2=1,3 3="own words" 1.note="a note".  Values: name="Ann Lee" count=3 stage=test.
+Answers: 1=2 2=1,3 3="own words" 1.note="a note". Values: name="Ann Lee" count=3 stage=test.
 """
 
 import json

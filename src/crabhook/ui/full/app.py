@@ -1,4 +1,4 @@
-"""The thin rim: prompt_toolkit's terminal around a Screen.  Keys go in, pictures come out."""
+"""The thin rim: prompt_toolkit's terminal around a Screen. Keys go in, pictures come out."""
 
 import asyncio
 import math

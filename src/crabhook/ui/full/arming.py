@@ -1,4 +1,4 @@
-"""What is in view and since when, and which keys a hand presses.  All times are in seconds."""
+"""What is in view and since when, and which keys a hand presses. All times are in seconds."""
 
 from collections.abc import Hashable, Mapping
 from dataclasses import field
@@ -72,7 +72,7 @@ def sight_of(card: Card) -> Hashable:
 
 
 class Arming:
-    """Watches how long the same thing has been in view.  Times are on the desk's clock.
+    """Watches how long the same thing has been in view. Times are on the desk's clock.
 
     A key may decide a card only after this card, unchanged, was in view for a while. What was typed
     for one card must not reach another, and nobody has read what came a moment ago. A delay of 0

@@ -30,7 +30,7 @@ DANGER_TIMES = 2.5  # times the take-back moment, for a card marked ▲▲
 
 
 class Screen:
-    """One operator's screen.  All times are on the desk's clock, in seconds.
+    """One operator's screen. All times are on the desk's clock, in seconds.
 
     Each part keeps its own laws. `selection`, `answers` and `marks` are about cards, `stack` is
     about where keys go, `work` about unfinished work, and `arming` about what was in view. `lines`

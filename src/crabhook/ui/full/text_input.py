@@ -133,7 +133,7 @@ class _Input(Buffer):
         self._last = ""
 
     def press(self, key: str) -> bool:
-        """Take in a key of editing; return whether it was one.  Undo takes letters back at once."""
+        """Take in a key of editing; return whether it was one. Undo takes letters back at once."""
         command = self.commands.get(key)
         if command is None and len(key) != 1:
             return False

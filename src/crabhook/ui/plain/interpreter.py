@@ -247,7 +247,7 @@ def _same(card: Card, others: str) -> str:
 
 
 class Histories:
-    """Prints what ended as soon as it has been read.  `wall` returns the wall clock."""
+    """Prints what ended as soon as it has been read. `wall` returns the wall clock."""
 
     def __init__(
         self, desk: Replica, say: Callable[[str], None], wall: Callable[[], float]

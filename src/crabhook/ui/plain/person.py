@@ -63,7 +63,7 @@ class DetailLevel(StrEnum):
 
 
 class PersonFormat(Format):
-    """Tells a person; `detail` may change at any time.  `say` has a line printed in its turn."""
+    """Tells a person; `detail` may change at any time. `say` has a line printed in its turn."""
 
     words = PERSONS_WORDS
 

@@ -219,7 +219,7 @@ NOTHING = page(None, lambda _: iter(()))
 
 
 class Detail:
-    """A window on a content.  Heights and steps are in rows."""
+    """A window on a content. Heights and steps are in rows."""
 
     def __init__(self) -> None:
         self._papers: Bounded[Hashable, Paper] = Bounded(PAPERS_KEPT)

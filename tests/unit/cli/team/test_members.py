@@ -324,8 +324,8 @@ def test_a_passphrase_is_asked_for_three_times(monkeypatch: pytest.MonkeyPatch) 
     assert with_passphrase(OURS, opens) == RIGHT
     assert prompts == [
         OURS,
-        f"That is not it (2 more).  {OURS}",
-        f"That is not it (1 more).  {OURS}",
+        f"That is not it (2 more). {OURS}",
+        f"That is not it (1 more). {OURS}",
     ]
 
 
@@ -345,9 +345,9 @@ def test_a_new_passphrase_that_will_not_do_is_asked_for_again(
     assert "8 characters or more" in prompts[0]  # said before anything is typed
     assert prompts == [
         module.NEW,
-        f"A passphrase has 8 to 1024 characters (2 more).  {module.NEW}",
+        f"A passphrase has 8 to 1024 characters (2 more). {module.NEW}",
         AGAIN,
-        f"The two differ (1 more).  {module.NEW}",
+        f"The two differ (1 more). {module.NEW}",
         AGAIN,
     ]
     typed = iter(["short"] * 3)

@@ -85,7 +85,7 @@ def test_a_passkey_whose_words_are_the_same_is_in_the_team(ours: Founded, tmp_pa
         with pytest.raises(WrongSecretError):
             comes(ours, "guessed", Authenticator())
         words = comes(ours, secret, phone)
-        admin.answer(f"zoe (on Pixel) wants to join.  {SAME}{words} ?", "y\n")
+        admin.answer(f"zoe (on Pixel) wants to join. {SAME}{words} ?", "y\n")
         code, said, complained = admin.finish()
     assert (code, complained) == (0, ""), complained
     assert "zoe has joined as viewer, by a passkey on Pixel." in said

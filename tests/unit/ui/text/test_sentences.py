@@ -34,9 +34,9 @@ def test_no_command_is_broken(text: str, columns: int) -> None:
 
 
 def test_a_command_that_does_not_fit_begins_a_row() -> None:
-    said = "No server runs.  Start one with `crabhook up --operators 0.0.0.0:7444`, then invite."
+    said = "No server runs. Start one with `crabhook up --operators 0.0.0.0:7444`, then invite."
     assert list(wrap_sentences(said, 40)) == [
-        "No server runs.  Start one with",
+        "No server runs. Start one with",
         "`crabhook up --operators 0.0.0.0:7444`,",
         "then invite.",
     ]

@@ -72,7 +72,7 @@ class Choice:
 
 
 class MissingRowError(CrabhookError):
-    """A digit that chooses no row: there are fewer, or none yet.  Nothing was chosen."""
+    """A digit that chooses no row: there are fewer, or none yet. Nothing was chosen."""
 
     def __init__(self, row: int, rows: int, otherwise: str = "", what: str = "row") -> None:
         listed = f"there is no {what} {row}, only {plural(rows, what)}"

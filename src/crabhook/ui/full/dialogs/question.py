@@ -43,7 +43,7 @@ from crabhook.ui.text.width import cells
 
 @dataclass(slots=True)
 class Draft:
-    """An unfinished answer.  `cursor` is the operator's row (see `Form.rows`)."""
+    """An unfinished answer. `cursor` is the operator's row (see `Form.rows`)."""
 
     chosen: set[int] = field(default_factory=set)
     words: str = ""
