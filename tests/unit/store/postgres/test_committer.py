@@ -4,18 +4,19 @@ import asyncio
 import json
 import os
 import signal
-import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 import pytest
+from asyncpg import Connection
 
 from crabhook.store.change import happened, settled, waits
 from crabhook.store.interface import TakenError, TicketError, WriterEndedError
 from crabhook.store.opening import open_writer
 from crabhook.store.postgres import committer as committer_module
 from crabhook.store.postgres import journal as journal_module
+from crabhook.store.postgres.connection import ConnectionThread, connect
 from crabhook.store.postgres.journal import PgJournal
 from crabhook.store.record import RecordKind
 from crabhook.store.recorder import OnTrouble, Recorder
@@ -29,24 +30,27 @@ WRITERS = "SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted"
 
 
 @contextmanager
-def held_up(cluster: Cluster, seconds: float = 0.3) -> Iterator[None]:
-    """Hold up every commit, from before the block until a little later."""
-    locked, text = threading.Event(), "SELECT seq FROM crabhook.head FOR UPDATE"
+def held_up(cluster: Cluster) -> Iterator[Callable[[], None]]:
+    """Hold up every commit, from before the block until its end; what it yields ends that sooner."""
+    url = cluster.url()
+    thread = ConnectionThread(url)
 
-    def hold() -> None:
-        block = f"DO $$ BEGIN PERFORM ({text}); PERFORM pg_notify('x', ''); "
-        cluster.sql(block + f"PERFORM pg_sleep({seconds}); END $$")
+    async def lock() -> Connection:
+        connection = await connect(url)
+        await connection.transaction().start()
+        await connection.fetch("SELECT seq FROM crabhook.head FOR UPDATE")
+        return connection
 
-    beside = threading.Thread(target=hold)
-    beside.start()
-    for _ in range(500):
-        waits_there = "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep'"
-        if cluster.sql(waits_there):
-            locked.set()
-            break
-    assert locked.is_set()
-    yield
-    beside.join()
+    connection = thread.wait(lock())
+
+    def go_on() -> None:
+        thread.wait(connection.close())
+
+    try:
+        yield go_on
+    finally:
+        go_on()
+        thread.close()
 
 
 @contextmanager
@@ -63,8 +67,9 @@ def held_up_altogether(cluster: Cluster) -> Iterator[None]:
 async def test_what_comes_during_a_commit_is_the_next_one_together(
     cluster: Cluster, place: str, store: Writer
 ) -> None:
-    with held_up(cluster):
+    with held_up(cluster) as go_on:
         pending = [store.write([happened(entry(body={"n": n}))]) for n in range(60)]
+        go_on()
         await asyncio.gather(*filter(None, pending))
     assert [json.loads(record.body)["n"] for record in records(place)] == list(range(60))
     assert cluster.sql(COMMITS)[0][0] <= 3
@@ -88,8 +93,10 @@ async def test_a_busy_writer_waits_a_moment_for_more_and_what_comes_alone_never_
     for _ in range(3):
         await write()
     assert time.monotonic() - began < moment
-    with held_up(cluster):
-        await asyncio.gather(*[write() for _ in range(4)])  # the last commit had several
+    with held_up(cluster) as go_on:
+        writes = [write() for _ in range(4)]
+        go_on()
+        await asyncio.gather(*writes)  # the last commit had several
     before = cluster.sql(COMMITS)[0][0]
     first = write()
     await asyncio.sleep(0.2)
@@ -135,15 +142,25 @@ def _overtaken(cluster: Cluster, place: str) -> Writer:
             return open_writer(place)
 
 
+BEGINS_TO_LEAD = """
+SELECT 1 FROM pg_stat_activity
+WHERE wait_event_type = 'Lock' AND query LIKE '%UPDATE head SET epoch = epoch + 1%'
+"""
+
+
 async def test_a_deposed_writer_writes_nothing_more_and_says_so(
     cluster: Cluster, place: str, store: Writer
 ) -> None:
     written = store.write([happened(entry(body={"n": 1}))])
     assert written is not None
     await written
-    with held_up(cluster, seconds=3.0):
+    with held_up(cluster):
         late = [store.write([settled([answer(f"r{n}")], decision(n))]) for n in range(3)]
-        second = await asyncio.to_thread(_overtaken, cluster, place)
+        overtaking = asyncio.create_task(asyncio.to_thread(_overtaken, cluster, place))
+        async with asyncio.timeout(60):
+            while not cluster.sql(BEGINS_TO_LEAD):  # noqa: ASYNC110 - a database
+                await asyncio.sleep(0.01)
+    second = await overtaking
     told = await asyncio.gather(*filter(None, late), return_exceptions=True)
     assert all(isinstance(one, WriterEndedError) for one in told)
     assert len(records(place)) == 1
