@@ -41,7 +41,7 @@ from crabhook.server.core.persisted_orders import KeptOrders
 from crabhook.server.core.rules_in_force import RulesInForce
 from crabhook.server.core.runner import Runner
 from crabhook.server.service.activation import ServiceManager
-from crabhook.server.unix_socket import SocketWatch, keep_status, write_status
+from crabhook.server.unix_socket import SocketWatch, StatusFile
 from crabhook.server.watch import ListenerWatch
 from crabhook.store.interface import (
     FullError,
@@ -226,13 +226,14 @@ class Server:
             watch.renew(address.path) if isinstance(address, UnixAddress) else None
         )
         # Before the server is ready: `crabhook up`, once it ends, leaves a true `status`.
-        for path in paths:
-            await write_status(path, asdict(_status(wired, bound)))
+        files = [StatusFile(path, lambda: asdict(_status(wired, bound))) for path in paths]
+        for file in files:
+            await file.write()
         tasks = [
             listeners.watch.keep(),
             watch.keep(listeners.warn),
             self._manager.keep_informed(lambda: self._state(wired)),
-            *(keep_status(path, lambda: asdict(_status(wired, bound))) for path in paths),
+            *(file.keep() for file in files),
         ]
         async with beside(*tasks):
             while True:

@@ -247,33 +247,32 @@ def pages_in(status: Mapping[str, object]) -> Sequence[str]:
     return [*map(str, pages)] if isinstance(pages, list) else ()
 
 
-async def write_status(socket: Path, status: Mapping[str, object]) -> tuple[int, ...] | None:
-    """Write the server's state; return the file's identity, None if another program changed it.
+class StatusFile:
+    """The file with a server's state beside its socket; `status` returns the current state."""
 
-    Where the file cannot be written, agents are served all the same: None too.
-    """
-    path, content = status_file(socket), f"{json.dumps(status)}\n".encode()
-    with suppress(OSError):
-        await asyncio.to_thread(write_own, path, content)
-        written = identity(path)
-        if read_own(path, len(content) + 1) == content:
-            return written
-    return None
+    def __init__(self, socket: Path, status: Callable[[], Mapping[str, object]]) -> None:
+        self._path, self._status = status_file(socket), status
+        self._last: Mapping[str, object] = {}
+        self._written: tuple[int, ...] | None = None  # the file's identity, while it is as written
 
+    async def write(self) -> None:
+        """Write the state, if it or the file changed since; where that fails, agents are served."""
+        now = self._status()
+        unchanged = self._written is not None and identity(self._path) == self._written
+        if unchanged and now == self._last:
+            return
+        content, self._last, self._written = f"{json.dumps(now)}\n".encode(), now, None
+        with suppress(OSError):
+            await asyncio.to_thread(write_own, self._path, content)
+            seen = identity(self._path)
+            if read_own(self._path, len(content) + 1) == content:  # else it was changed since
+                self._written = seen
 
-async def keep_status(socket: Path, status: Callable[[], Mapping[str, object]]) -> None:
-    """Write the server's state when it, or the file, changes; at the end, remove the file.
-
-    `status` returns the current state.
-    """
-    path = status_file(socket)
-    last_status: Mapping[str, object] = {}
-    written = None
-    try:
-        while True:
-            now = status()
-            if now != last_status or written is None or identity(path) != written:
-                last_status, written = now, await write_status(socket, now)
-            await asyncio.sleep(LOOK_EVERY)
-    finally:
-        path.unlink(missing_ok=True)
+    async def keep(self) -> None:
+        """Write the state whenever it, or the file, changes; at the end, remove the file."""
+        try:
+            while True:
+                await self.write()
+                await asyncio.sleep(LOOK_EVERY)
+        finally:
+            self._path.unlink(missing_ok=True)

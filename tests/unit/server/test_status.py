@@ -12,7 +12,7 @@ import pytest
 from crabhook.app.status import ServerStatus
 from crabhook.safe_open import write_own
 from crabhook.server import unix_socket
-from crabhook.server.unix_socket import keep_status, read_status, status_file
+from crabhook.server.unix_socket import StatusFile, read_status, status_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,7 +33,7 @@ async def test_what_another_program_does_to_the_file_right_after_it_was_written_
 
     monkeypatch.setattr(unix_socket, "write_own", write_and_lie)
     keeping = asyncio.ensure_future(
-        keep_status(socket, lambda: asdict(ServerStatus(os.getpid(), 2, 1, ())))
+        StatusFile(socket, lambda: asdict(ServerStatus(os.getpid(), 2, 1, ()))).keep()
     )
     async with asyncio.timeout(60):
         while len(written) < 2:  # noqa: ASYNC110 - a file
@@ -50,7 +50,7 @@ async def test_what_another_program_does_to_the_file_is_undone(
     monkeypatch.setattr(unix_socket, "LOOK_EVERY", 0.01)
     socket = tmp_path / "s"
     keeping = asyncio.ensure_future(
-        keep_status(socket, lambda: asdict(ServerStatus(os.getpid(), 2, 1, ())))
+        StatusFile(socket, lambda: asdict(ServerStatus(os.getpid(), 2, 1, ()))).keep()
     )
 
     async def told() -> None:
