@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crabhook.store.postgres.connection import ConnectionThread, connect
 from tests.integration.test_shared_record import said, served, stands_by, until
-from tests.support.cluster import Cluster, running
+from tests.support.cluster import Cluster, held_up, running
 from tests.support.service import CRABHOOK, Service
 from tests.support.team import founded
 
@@ -175,20 +174,6 @@ def test_a_hook_whose_leader_stands_still_goes_on_to_the_next(cluster: Cluster, 
         assert behavior(hook) == "deny"
         first.process.send_signal(signal.SIGCONT)
         stands_by(first)
-
-
-@contextmanager
-def held_up(cluster: Cluster) -> Iterator[None]:
-    """While the block lasts no commit of any server comes to its end."""
-    thread = ConnectionThread(cluster.url())
-    try:
-        connection = thread.wait(connect(cluster.url()))
-        thread.wait(connection.execute("BEGIN"))
-        thread.wait(connection.fetch("SELECT FROM crabhook.head FOR UPDATE"))
-        yield
-        thread.wait(connection.close())
-    finally:
-        thread.close()
 
 
 @pytest.mark.thorough

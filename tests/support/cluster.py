@@ -11,7 +11,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,7 +22,7 @@ from tests.support.isolation import ending_with_us
 from tests.support.requirements import leave_out
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 _PLACES = Path("/usr/lib/postgresql")
 MISSING = (
@@ -190,6 +190,19 @@ async def _done(url: str, statements: Sequence[str]) -> list[Any]:
         return rows
     finally:
         await connection.close()
+
+
+@contextmanager
+def held_up(cluster: Cluster) -> Iterator[Callable[[], None]]:
+    """Let no commit of any server end while the block lasts; what it yields ends that sooner."""
+    with closing(ConnectionThread(cluster.url())) as thread:
+        connection = thread.wait(connect(cluster.url()))
+        try:
+            thread.wait(connection.execute("BEGIN"))
+            thread.wait(connection.fetch("SELECT FROM crabhook.head FOR UPDATE"))
+            yield lambda: thread.wait(connection.close())
+        finally:
+            thread.wait(connection.close())
 
 
 @contextmanager

@@ -5,52 +5,26 @@ import json
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 import pytest
-from asyncpg import Connection
 
 from crabhook.store.change import happened, settled, waits
 from crabhook.store.interface import TakenError, TicketError, WriterEndedError
 from crabhook.store.opening import open_writer
 from crabhook.store.postgres import committer as committer_module
 from crabhook.store.postgres import journal as journal_module
-from crabhook.store.postgres.connection import ConnectionThread, connect
 from crabhook.store.postgres.journal import PgJournal
 from crabhook.store.record import RecordKind
 from crabhook.store.recorder import OnTrouble, Recorder
 from crabhook.store.writer import Writer
-from tests.support.cluster import Cluster
+from tests.support.cluster import Cluster, held_up
 from tests.unit.store.making import NOON, answer, decision, entry, records, verified, waiting
 
 pytestmark = pytest.mark.process
 
 WRITERS = "SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted"
-
-
-@contextmanager
-def held_up(cluster: Cluster) -> Iterator[Callable[[], None]]:
-    """Hold up every commit, from before the block until its end; what it yields ends that sooner."""
-    url = cluster.url()
-    thread = ConnectionThread(url)
-
-    async def lock() -> Connection:
-        connection = await connect(url)
-        await connection.transaction().start()
-        await connection.fetch("SELECT seq FROM crabhook.head FOR UPDATE")
-        return connection
-
-    connection = thread.wait(lock())
-
-    def go_on() -> None:
-        thread.wait(connection.close())
-
-    try:
-        yield go_on
-    finally:
-        go_on()
-        thread.close()
 
 
 @contextmanager
