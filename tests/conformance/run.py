@@ -31,10 +31,8 @@ class Result:
 
 
 async def run(cell: Cell) -> Result:
-    """Run one cell; once more where the driving itself failed, as on a machine with much to do."""
+    """Run one cell."""
     outcome = await play(cell)
-    if outcome.trouble:
-        outcome = await play(cell)
     return Result(cell, outcome, [_holds(fact, outcome) for fact in cell.facts])
 
 

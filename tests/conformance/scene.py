@@ -92,6 +92,10 @@ class Scene:
         """What the agent keeps of its conversations, by now."""
         return "\n".join(_files(self.agent.home / ".claude" / "projects").values())
 
+    def file(self, name: str) -> str:
+        """What a file of the project holds by now; nothing where there is none."""
+        return _files(self.agent.project).get(name, "")
+
     def write_plan(self, text: str) -> None:
         """Write the plan into the file that plan mode has named to the model."""
         asked = [one for one in self.agent.requests() if one.conversation == MAIN]

@@ -61,3 +61,8 @@ def kept(text: str) -> Step:
 def heard(event: str, times: int = 1, seconds: float = 60) -> Step:
     """Wait until an event was answered so often."""
     return until(lambda scene: scene.heard(event) >= times, f"{event} was heard", seconds)
+
+
+def wrote(name: str, text: str) -> Step:
+    """Wait until a file of the project holds a text: the agent may write after its last words."""
+    return until(lambda scene: text in scene.file(name), f"{text!r} was written to {name}")

@@ -38,7 +38,7 @@ from tests.conformance.facts import (
     shown,
     told_as_result,
 )
-from tests.conformance.steps import heard, see
+from tests.conformance.steps import heard, see, wrote
 from tests.support.turns import Text, bash
 
 STANDING = replace(PROMPTED, steps=(*PROMPTED.steps, heard("PermissionRequest")))
@@ -48,6 +48,8 @@ TWICE = Drive(
     files=MAKEFILE,
     steps=(see("All said."),),
 )
+KEPT_RULE = "Bash(make all"
+LOCAL_SETTINGS = ".claude/settings.local.json"
 
 
 def echo_suggestions(event: Event, decision: Decision) -> Decision:
@@ -138,9 +140,9 @@ CELLS = (
             fired("PermissionRequest", "the next such command was not asked about", 1),
             fact(
                 "the rule stands in the project's local settings",
-                lambda seen: "Bash(make all" in seen.files[".claude/settings.local.json"],
+                lambda seen: KEPT_RULE in seen.files[LOCAL_SETTINGS],
             ),
-            drive=TWICE,
+            drive=replace(TWICE, steps=(*TWICE.steps, wrote(LOCAL_SETTINGS, KEPT_RULE))),
         ),
         complete=keep_suggestions,
     ),

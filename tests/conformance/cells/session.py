@@ -170,32 +170,50 @@ MODEL_CELLS = (
 )
 
 
+ADDED_RULE = "Bash(touch *)"
+
+
 def allow_touch(scene: Scene) -> None:
     """Add a rule to the project's settings, as a person would in an editor."""
     path = scene.agent.project / ".claude" / "settings.json"
-    path.write_text(json.dumps({"permissions": {"allow": ["Bash(touch *)"]}}), encoding="utf-8")
+    path.write_text(json.dumps({"permissions": {"allow": [ADDED_RULE]}}), encoding="utf-8")
 
 
 CHANGES = Drive(
     ((Text("Hello there."),), (bash("touch made"),), (Text("All said."),)),
-    steps=(see("Hello there."), heard("Stop"), allow_touch, heard("ConfigChange"), submit("now")),
+    steps=(see("Hello there."), heard("Stop"), allow_touch, heard("ConfigChange")),
     files={".claude/settings.json": "{}\n"},
+)
+# The agent reads its settings only after its hook has ended, so its own list says when they count.
+COUNTS = then(
+    submit("/permissions"),
+    see(ADDED_RULE),
+    press("Escape", until="? for shortcuts"),
+    drive=CHANGES,
 )
 CONFIG_CELLS = tuple(
     replace(
-        _cell("ConfigChange", title, decision, then(see("All said."), drive=CHANGES), *facts),
+        _cell(
+            "ConfigChange",
+            title,
+            decision,
+            then(submit("now"), see("All said."), drive=changed),
+            *facts,
+        ),
         stance=Stance.COMPANION,
     )
-    for title, decision, *facts in (
+    for title, decision, changed, *facts in (
         (
             "allow",
             ALLOW,
+            COUNTS,
             NOTHING_SAID,
             fired("PermissionRequest", "a rule added to the settings counted in this session", 0),
         ),
         (
             "deny",
             DENY,
+            CHANGES,
             fired(
                 "PermissionRequest", "a rule added to the settings did not count in this session"
             ),
