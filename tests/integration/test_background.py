@@ -108,6 +108,7 @@ def test_a_server_in_the_background_tells_how_it_is_and_ends_when_told(machine: 
     started = machine.run("up", "--alone", "0.5", "--otherwise", "deny")
     assert started.returncode == 0, started.stderr
     assert "nobody is at a desk" in started.stdout
+    assert started.stdout.endswith("then give `crabhook up` in a terminal\n")
     again = machine.run("up")
     assert again.returncode == 0
     assert "runs already" in again.stdout
@@ -252,7 +253,7 @@ def test_up_sends_nobody_to_a_desk_that_the_running_server_does_not_take(machine
     with machine.forge(listening=[machine.address]) as server:
         said = machine.run("up").stdout
         assert f"runs already (process {server.pid}), and takes no desks but its own" in said
-        assert "then `crabhook up`" in said
+        assert "then give `crabhook up` in a terminal" in said
         told = {"pid": server.pid, "listening": [machine.address, "127.0.0.1:7444 for desks"]}
         status_file(machine.socket).write_text(json.dumps(told))
         assert "open its desk with `crabhook`" in machine.run("up").stdout

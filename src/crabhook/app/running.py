@@ -73,6 +73,24 @@ def note_socket(address: UnixAddress) -> str:
     return f"\nhooks of agents reach it with: --server {address}"
 
 
+def takes_desks(path: Path) -> bool:
+    """Whether desks can attach to the server behind a socket; yes where it does not tell."""
+    listening = read_status(path).get("listening")
+    return not isinstance(listening, list) or any(" for desks" in str(at) for at in listening)
+
+
+DESKS_AFTER = "`crabhook down`, then give `crabhook up` in a terminal"
+"""What makes a server that takes no desks take them: people have keys from then on."""
+
+
+def without_desks(pid: int) -> str:
+    """Return what to know of a running server that takes no desks."""
+    return (
+        f"crabhook runs already (process {pid}), and takes no desks but its own: decide there, or "
+        f"end it with {DESKS_AFTER}"
+    )
+
+
 def _check(folder: Path) -> None:
     """Refuse a folder where another user could have replaced our socket."""
     try:

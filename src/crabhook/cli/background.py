@@ -21,12 +21,15 @@ from urllib.parse import urlsplit
 
 from crabhook import config
 from crabhook.app.running import (
+    DESKS_AFTER,
     BackgroundError,
     holder_of,
     note_socket,
     running_at,
     socket_of,
     status_of,
+    takes_desks,
+    without_desks,
 )
 from crabhook.app.status import part_in_words
 from crabhook.cli.commands import (
@@ -138,7 +141,9 @@ def _started(
             raise BackgroundError(f"the server did not start: {why} (its log: {log})")
     note = note_socket(address)
     runs = f"crabhook runs (process {server.pid}): {status}"
-    return (*f"{runs}{note}".split("\n"), f"log: {log}", "open its desk with: crabhook")
+    no_desk = f"it takes no desks. To have them, end it with {DESKS_AFTER}"
+    desk = "open its desk with: crabhook" if takes_desks(address.path) else no_desk
+    return (*f"{runs}{note}".split("\n"), f"log: {log}", desk)
 
 
 def _show_page(path: Path) -> int:
@@ -177,13 +182,9 @@ def _runs_already(pid: int, path: Path, settings: config.Settings) -> str:
 
     Raises BackgroundError where it does not listen as was asked for.
     """
-    listening = read_status(path).get("listening")
-    if isinstance(listening, list) and not any(" for desks" in str(place) for place in listening):
-        return (
-            f"crabhook runs already (process {pid}), and takes no desks but its own: leave that "
-            "with q, or end it with `crabhook down`, then `crabhook up`"
-        )
-    if missing := _not_listened_at(listening, settings):
+    if not takes_desks(path):
+        return without_desks(pid)
+    if missing := _not_listened_at(read_status(path).get("listening"), settings):
         raise BackgroundError(
             f"crabhook runs already (process {pid}), and does not listen at {missing}: end it with "
             "`crabhook down`, then give this command again"

@@ -70,20 +70,20 @@ def _begins_here() -> bool:
 
     Raises AttachError where the server here has its desk in another terminal.
     """
-    from crabhook.app.running import running_at, socket_of  # not for machines
-    from crabhook.server.unix_socket import read_status  # likewise
+    from crabhook.app.running import (  # not for machines
+        running_at,
+        socket_of,
+        takes_desks,
+        without_desks,
+    )
     from crabhook.team.desk_keys import desk_folders  # likewise
     from crabhook.team.folder import Folder  # likewise
 
     path = socket_of(None).path
     if (pid := running_at(path)) is None:
         return Folder(config.team_folder()).exists or not any(desk_folders(config.config_folder()))
-    listening = read_status(path).get("listening")
-    if isinstance(listening, list) and not any(" for desks" in str(place) for place in listening):
-        raise AttachError(
-            f"crabhook runs already (process {pid}), and takes no desks but its own: decide in "
-            "that terminal, or leave it with q, then `crabhook up`"
-        )
+    if not takes_desks(path):
+        raise AttachError(without_desks(pid))
     return False
 
 
@@ -216,12 +216,14 @@ def _no_team() -> str:
 
 def _nobody_here(server: str) -> str:
     """Say what to do where no server here takes desks."""
+    from crabhook.app.running import DESKS_AFTER  # not for machines
+
     pid = _server_here()
     if pid is None:
         return "no server runs here: start it with `crabhook up`"
     return (
-        f"the server here (process {pid}) takes no desks at {server}: use its own terminal, "
-        "or end it with `crabhook down`, then `crabhook up`"
+        f"the server here (process {pid}) takes no desks at {server}: decide at its own, or end it "
+        f"with {DESKS_AFTER}"
     )
 
 

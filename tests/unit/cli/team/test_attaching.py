@@ -74,7 +74,7 @@ def test_a_server_that_is_not_there_is_said_at_once(monkeypatch: pytest.MonkeyPa
         with socket.socket(socket.AF_UNIX) as own:  # a server with a desk of its own alone
             own.bind(f"{folder}/s")
             own.listen()
-            with pytest.raises(AttachError, match=r"takes no desks.* then `crabhook up`"):
+            with pytest.raises(AttachError, match=r"takes no desks.* then give `crabhook up`"):
                 look_for(there)
 
 
