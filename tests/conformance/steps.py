@@ -27,6 +27,11 @@ def see(text: str) -> Step:
     return step
 
 
+def at_rest() -> Step:
+    """Wait until the agent waits for its user: its turn's last hook has ended by then too."""
+    return see("? for shortcuts")
+
+
 def press(key: str, until: str) -> Step:
     """Press a key until the screen shows what it is pressed for."""
 

@@ -11,9 +11,9 @@ from tests.conformance.record import key_of, read_record
 from tests.conformance.run import run
 from tests.conformance.sessions import record as sessions
 from tests.conformance.sessions.cells import SESSIONS
+from tests.conformance.sessions.play import play
 from tests.conformance.sessions.record import editions
 from tests.conformance.sessions.run import faults
-from tests.conformance.sessions.run import run as run_session
 from tests.support import requirements
 from tests.support.requirements import OLDER
 
@@ -74,4 +74,4 @@ async def test_a_session_of_an_older_version_goes_as_the_record_has_it(edition: 
     requirements.insist(edition)
     session = next(session for session in SESSIONS if edition in editions(session))
     kept = {row.key: row for row in sessions.read_record()[1]}
-    assert faults(await run_session(session, edition), kept) == []
+    assert faults(await play(session, edition), kept) == []

@@ -22,7 +22,7 @@ from tests.conformance.facts import (
     shown,
     turns,
 )
-from tests.conformance.steps import heard, press, see, submit
+from tests.conformance.steps import at_rest, heard, press, see, submit
 from tests.support.turns import Text, bash
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 REASON = "not on a Friday"
 GREETS = Drive(((Text("Hello there."),), (Text("All said."),)))
-GREETED = replace(GREETS, steps=(see("Hello there."), heard("Stop")))
+GREETED = replace(GREETS, steps=(see("Hello there."), at_rest()))
 SETUP = Drive(((Text("All said."),),), arguments=("--init",))
 
 
@@ -181,7 +181,7 @@ def allow_touch(scene: Scene) -> None:
 
 CHANGES = Drive(
     ((Text("Hello there."),), (bash("touch made"),), (Text("All said."),)),
-    steps=(see("Hello there."), heard("Stop"), allow_touch, heard("ConfigChange")),
+    steps=(see("Hello there."), at_rest(), allow_touch, heard("ConfigChange")),
     files={".claude/settings.json": "{}\n"},
 )
 # The agent reads its settings only after its hook has ended, so its own list says when they count.

@@ -18,12 +18,6 @@ LONGEST = "opencode"
 """The agent whose sessions take longest, since it begins slowly."""
 
 
-async def run(session: Session, edition: str) -> Outcome:
-    """Run a session; once more where the driving itself failed, as on a machine with much to do."""
-    outcome = await play(session, edition)
-    return await play(session, edition) if outcome.trouble else outcome
-
-
 async def run_all(
     wanted: Sequence[tuple[Session, str]], done: Callable[[Outcome], None]
 ) -> Sequence[Outcome]:
@@ -32,7 +26,7 @@ async def run_all(
 
     async def in_turn(session: Session, edition: str) -> Outcome:
         async with room:
-            outcome = await run(session, edition)
+            outcome = await play(session, edition)
         done(outcome)
         return outcome
 
