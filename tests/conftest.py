@@ -51,7 +51,7 @@ def pytest_configure(config: pytest.Config) -> None:
     # A shell that starts us in the background has it ignored, and each hook would inherit that.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    # `nohup` has SIGHUP ignored.  A handler that does nothing keeps us alive and is not inherited.
+    # `nohup` has SIGHUP ignored. A handler that does nothing keeps us alive and is not inherited.
     if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
         signal.signal(signal.SIGHUP, lambda *_: None)
 

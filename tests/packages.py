@@ -1,6 +1,6 @@
 """Builds the wheel and the sdist, installs them as people do, and tries what was installed.
 
-`python -m tests.packages`, or `make packages`.  It asks the package index for the
+`python -m tests.packages`, or `make packages`. It asks the package index for the
 build's and the program's dependencies, so it is no part of `make test`.
 """
 

@@ -1,7 +1,7 @@
 """The protoc plugin that writes the gRPC stubs: a voice for grpc_tools, which has none of its own.
 
 grpcio-tools links its Python generator into its protoc and ships no plugin
-program, and buf speaks to plugins alone.  So this one takes buf's
+program, and buf speaks to plugins alone. So this one takes buf's
 CodeGeneratorRequest, has that protoc generate into a scratch folder, and hands
 back the files it finds there (the plugin contract: descriptor set in on
 standard input, CodeGeneratorResponse out on standard output).

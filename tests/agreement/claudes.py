@@ -1,8 +1,8 @@
 """What the real Claude Code decides: one session a group, with hooks that record and decide nothing.
 
-A headless session asks nobody.  A call that ran has a PostToolUse or PostToolUseFailure event; one that
+A headless session asks nobody. A call that ran has a PostToolUse or PostToolUseFailure event; one that
 a person would have been asked about has a PermissionRequest; what is left was denied by a rule, and
-its result says so.  Anything else is trouble, never a verdict.
+its result says so. Anything else is trouble, never a verdict.
 """
 
 from __future__ import annotations

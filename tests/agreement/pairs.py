@@ -10,7 +10,7 @@
       { run = "ls", differs = "read-only commands" },
     ]
 
-`@project@`, `@home@` and `@outside@` are folders of the run.  `differs` names the class of
+`@project@`, `@home@` and `@outside@` are folders of the run. `differs` names the class of
 disagreement (docs/reference/rules.md explains each) for a pair whose two verdicts are not the same.
 """
 
@@ -67,7 +67,7 @@ _USUAL = [value for _, _, more in _TOOLS.values() for value in more.values()]
 class Group:
     """Rules that hold together, and the calls that are judged by them.
 
-    `rules` are by sentence: deny, ask, allow.  `of_project`: they stand in the project's settings and
+    `rules` are by sentence: deny, ask, allow. `of_project`: they stand in the project's settings and
     not in the user's.
     """
 

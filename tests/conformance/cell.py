@@ -31,8 +31,8 @@ class Fact:
 class Drive:
     """How the agent is brought to the event.
 
-    Without `steps` it runs headless.  `files` are written into the project,
-    `settings` stand beside our hooks.  `meanwhile`
+    Without `steps` it runs headless. `files` are written into the project,
+    `settings` stand beside our hooks. `meanwhile`
     is done while the result of a call is held back from the model.
     """
 
@@ -61,7 +61,7 @@ def _as_it_is(_: Event, decision: Decision) -> Decision:
 class Cell:
     """One thing an operator decides, and what must come of it.
 
-    `decision` is None where the event is only observed.  `complete` fills in
+    `decision` is None where the event is only observed. `complete` fills in
     what is known only when the card is there, such as the whole input.
     `about`: for events of tools, the tool whose card gets the decision.
     `times`: how many cards of the event get it; later ones are let through.

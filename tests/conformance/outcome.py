@@ -36,8 +36,8 @@ class Outcome:
     """Everything that a fact may look at.
 
     `files` are those of the project, `transcripts` those that the agent keeps
-    of its conversations, both by name.  `stdout` and `exit_code` are of
-    a headless run; `screen` is the last one of a terminal.  `trouble` is what went wrong with the driving itself.
+    of its conversations, both by name. `stdout` and `exit_code` are of
+    a headless run; `screen` is the last one of a terminal. `trouble` is what went wrong with the driving itself.
     """
 
     heard: Sequence[Heard]

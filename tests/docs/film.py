@@ -1,7 +1,7 @@
 """What README's pictures show: the demo played key by key, before the real program or the painter.
 
 The real program is played with a person's pauses for the pictures (`make pictures`), and by a test
-that holds them.  Before the painter the same keys are pressed in no time.
+that holds them. Before the painter the same keys are pressed in no time.
 """
 
 from __future__ import annotations

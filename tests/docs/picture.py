@@ -1,9 +1,9 @@
 """README's pictures, still and moving; run as a module it makes both.
 
 The moving picture is the real demo's screen, as pyte drew it. The still is the queue of many
-agents, as the painter draws it.  Only the looks are this file's own: a
+agents, as the painter draws it. Only the looks are this file's own: a
 terminal's letters as SVG, in one palette on a ground of its own, so that it can be read on a page
-of any colour.  The moving picture is a strip of frames behind a window, moved by CSS in steps:
+of any colour. The moving picture is a strip of frames behind a window, moved by CSS in steps:
 no script, nothing from elsewhere, and who wants no motion sees the still.
 """
 

@@ -59,7 +59,7 @@ def test_what_a_rule_allows_runs_and_the_rest_is_denied_with_the_reason(
 
 
 def run_job(job: str, folder: Path, **environment: str) -> str:
-    """Run a job's lines; return what they print.  Nothing that they start outlives the test."""
+    """Run a job's lines; return what they print. Nothing that they start outlives the test."""
     process = subprocess.Popen(
         ["sh", "-c", job],
         cwd=folder,

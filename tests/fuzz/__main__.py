@@ -1,6 +1,6 @@
 """The long run: `make fuzz MINUTES=5 TARGET=shell_line`; without a target, all of them in turn.
 
-Each target has so many minutes.  `--minimise` makes the committed corpus small and runs nothing;
+Each target has so many minutes. `--minimise` makes the committed corpus small and runs nothing;
 `--replay FILE` takes one input in, with what it raises; `--targets` prints the laws.
 """
 

@@ -1,7 +1,7 @@
 """One target under atheris, in a process of its own: `python -m tests.fuzz.guided TARGET SECONDS FOLDER`.
 
 The folder holds `inputs`, which grow, and is given `crash`, the input that broke the law, if one
-did.  The last line of standard output is what came of it, as JSON.
+did. The last line of standard output is what came of it, as JSON.
 """
 
 from __future__ import annotations

@@ -28,8 +28,8 @@ _EDGES = re.compile(r"cov: (\d+)")
 class Outcome:
     """What came of one target.
 
-    `edges` are the engine's, of the code of crabhook that it has instrumented.  `kept` are the
-    inputs now committed, `new` those of them that were not before.  `crash` is the input that
+    `edges` are the engine's, of the code of crabhook that it has instrumented. `kept` are the
+    inputs now committed, `new` those of them that were not before. `crash` is the input that
     broke the law, and `told` what was said of it.
     """
 
@@ -74,7 +74,7 @@ def run(name: str, seconds: float) -> Outcome:
 
 
 def minimise(name: str) -> tuple[int, int]:
-    """Make a committed corpus small: only what reaches more stays.  Return before and after."""
+    """Make a committed corpus small: only what reaches more stays. Return before and after."""
     target, folder = load(name), corpus.CORPUS / name
     before = corpus.read(folder)
     chosen, _ = telling(target, before, [*target.seeds(), *corpus.read(corpus.BROKEN / name)])

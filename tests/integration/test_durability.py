@@ -1,6 +1,6 @@
 """No request is lost: the server, the hooks, or both are killed while decisions are made.
 
-Two hundred hooks, an operator who decides, and SIGKILL at moments that a seed decides.  What has to
+Two hundred hooks, an operator who decides, and SIGKILL at moments that a seed decides. What has to
 hold in the end is in `tests.support.ledger`.
 """
 

@@ -1,7 +1,7 @@
 """Hooks and servers are upgraded one after the other: each gets on with what the other was.
 
 A machine with agents keeps its client while the operator's machine has a new
-server, and the other way round.  The older one is a wheel kept by `make
+server, and the other way round. The older one is a wheel kept by `make
 baseline`, installed as its owner would; every cell is its own installed hook.
 """
 

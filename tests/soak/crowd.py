@@ -1,6 +1,6 @@
 """Many hooks in one process: the installed client's own code, a thread each instead of a process.
 
-Each line of standard input is a job: its number, its options, what it is given.  What it would have
+Each line of standard input is a job: its number, its options, what it is given. What it would have
 printed is a line of standard output, and only then does it send its receipt, as the hook does.
 """
 

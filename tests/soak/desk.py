@@ -89,7 +89,7 @@ KEYS = [
 ]
 _SEQUENCES = {"space": " ", "up": "\x1b[A", "down": "\x1b[B", "tab": "\t"}
 _AFTERWARDS = ("\r", "y", "\x1b", "some words\r", "\x13", "", "", "")
-"""What follows a key: a yes, a way back, words for a box, the editor's end, or nothing.  Left out:
+"""What follows a key: a yes, a way back, words for a box, the editor's end, or nothing. Left out:
 `A`, whose rules would decide what the soak's own have to, and the keys that leave the desk."""
 
 

@@ -2,8 +2,8 @@
 
 Run as `python -m tests.soak.frames` in a network namespace of its own, where two interfaces end.
 A frame that comes in on one goes out on the other, unless chance, a hole or the age of its
-connection is against it.  Orders come as lines of words on standard input, each is answered with a
-line of JSON, and the end of the input is the end.  (The kernel's own way, netem, is not in every
+connection is against it. Orders come as lines of words on standard input, each is answered with a
+line of JSON, and the end of the input is the end. (The kernel's own way, netem, is not in every
 kernel, and needs a module; raw sockets are everywhere.)
 """
 

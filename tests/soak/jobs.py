@@ -1,6 +1,6 @@
 """What hooks ask in a soak, drawn from a seed: recorded inputs, each branded with its own number.
 
-A job is one run of a hook.  Its folder (`cwd`) is its own and nobody else's, so everything on
+A job is one run of a hook. Its folder (`cwd`) is its own and nobody else's, so everything on
 record is known to be about it; what the operator will want of it, its wish, is drawn with it.
 """
 
@@ -106,7 +106,7 @@ class Job:
 
     `call` is the number of the first job about the same call; `wait` and `reconnect` are seconds,
     and so is `thought`, for which the operator thinks about it; `at` is when it starts, in seconds
-    of its load.  A job that asks `again` makes the very same call, in the folder of the first.
+    of its load. A job that asks `again` makes the very same call, in the folder of the first.
     """
 
     number: int

@@ -1,6 +1,6 @@
 """The laws of a soak: what every client, the record and the operator's typing must agree on.
 
-`tests.support.ledger` holds the record's own laws.  Here each run of a hook is held against it: one
+`tests.support.ledger` holds the record's own laws. Here each run of a hook is held against it: one
 outcome, which is a decision on record or what the hook was installed to do, and nobody's allow is
 ever an allow.
 """

@@ -2,9 +2,9 @@
 
 After the first load it is warm: modules are imported, pools are made, SQLite has its pages, and all
 that a server remembers up to a number is full, since that number is made small in this life
-(`watched.MEMORIES`).  The second and the third are of one size.  All it holds has to be what it was:
-the bounds are for allocators and executors, not for anything that a job might leave behind.  Which
-cards a full memory holds differs from load to load, and so does their size.  So what each job leaves
+(`watched.MEMORIES`). The second and the third are of one size. All it holds has to be what it was:
+the bounds are for allocators and executors, not for anything that a job might leave behind. Which
+cards a full memory holds differs from load to load, and so does their size. So what each job leaves
 is what it leaves in every load.
 """
 

@@ -1,6 +1,6 @@
 """A server's machine apart from its clients': a namespace of its own, and a wire that can fail.
 
-The soak runs in namespaces of its own already (`tests.support.isolation`).  From there an
+The soak runs in namespaces of its own already (`tests.support.isolation`). From there an
 interface leads to the wire (`tests.soak.frames`) and from that another to where the server runs; no
 interface of the machine itself is touched, and all of it goes with the processes that hold it.
 """

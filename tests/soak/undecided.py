@@ -1,7 +1,7 @@
 """The laws of a call that nobody decided in time: its hook ends, and its card stays open.
 
-The hook's agent reads that its call is open as #12, and goes on.  What a person rules later is about
-the next call that is the very same; a note tells the model.  Nothing of it reaches the hook that ended.
+The hook's agent reads that its call is open as #12, and goes on. What a person rules later is about
+the next call that is the very same; a note tells the model. Nothing of it reaches the hook that ended.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The true `crabhook serve` as its own process, which tells what it holds when it is asked.
 
 Run as `python watched.py COUNTS CLOCK PATIENCE MEMORY serve …`; CLOCK and PATIENCE as in
-`altered_server`, MEMORY `small` or `whole`.  On SIGUSR2 it writes into the file COUNTS what it has open and keeps: descriptors, memory after its
+`altered_server`, MEMORY `small` or `whole`. On SIGUSR2 it writes into the file COUNTS what it has open and keeps: descriptors, memory after its
 garbage is collected, tasks, threads, and the runner's own pending calls and receipts.
 """
 

@@ -2,8 +2,8 @@
 
 `python tests/support/acp_agent.py REQUESTS [AT_ONCE]`: to each prompt it asks so many times for a
 permission, AT_ONCE of them side by side, waits for all answers, and ends its turn with the list of
-them by the requests' ids.  A prompt "long N" has one request of N bytes, "ask SESSION" one for
-another session, "junk" a line that is no JSON, "die" ends the agent while it asks.  "form" has forms
+them by the requests' ids. A prompt "long N" has one request of N bytes, "ask SESSION" one for
+another session, "junk" a line that is no JSON, "die" ends the agent while it asks. "form" has forms
 in place of permissions, "visit" requests to visit a page.
 """
 

@@ -1,12 +1,12 @@
 """The true `crabhook serve` as its own process, its wall clock moved and its patience shortened.
 
-Run as `python altered_server.py CLOCK PATIENCE serve …`.  CLOCK is a file with the seconds by which
+Run as `python altered_server.py CLOCK PATIENCE serve …`. CLOCK is a file with the seconds by which
 the wall clock is ahead (negative: set back), read whenever somebody asks for the time, so a test
-moves the clock of a server that runs.  PATIENCE is how many seconds a restarted server waits for the
+moves the clock of a server that runs. PATIENCE is how many seconds a restarted server waits for the
 hooks of the one before; "" leaves it as it is.
 
 No test may set the machine's clock, a time namespace moves only the clocks that nobody can set, and
-libfaketime is not everywhere.  `time.time` is the only wall clock the server reads, so it is
+libfaketime is not everywhere. `time.time` is the only wall clock the server reads, so it is
 replaced before the first module of the server asks for it; all else is the code as it is shipped.
 A copy of `warm_program` was imported under such a clock, and moves it.
 """

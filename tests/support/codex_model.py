@@ -1,6 +1,6 @@
 """The Responses API on loopback, as much of it as Codex uses, answering from a script.
 
-`POST /v1/responses` brings one reply as server-sent events.  A call of a tool that the request
+`POST /v1/responses` brings one reply as server-sent events. A call of a tool that the request
 offers as one of free text, as it does `apply_patch`, is answered with the text at "input".
 """
 

@@ -124,7 +124,7 @@ class PlayedRunner(Runner):
 
 
 class Later(dict[int, V | None]):
-    """What is read of cards; None: it is still being read.  Who has asked is told once it is set."""
+    """What is read of cards; None: it is still being read. Who has asked is told once it is set."""
 
     def __init__(self, otherwise: V) -> None:
         super().__init__()
@@ -212,9 +212,9 @@ class PlayedReadings:
 class PlayedDesk(LocalDesk):
     """A desk, and what is on its other side: hooks, named by their request ids, and time.
 
-    `replies` and `refused` are what the hooks were given.  `decided` are the answers that were
-    carried out, in order.  `words` are what agents last said, `offered` the rules offered for
-    cards; None: still being read.  `rules` are those taken.  `seat` is another operator's.
+    `replies` and `refused` are what the hooks were given. `decided` are the answers that were
+    carried out, in order. `words` are what agents last said, `offered` the rules offered for
+    cards; None: still being read. `rules` are those taken. `seat` is another operator's.
     """
 
     def __init__(
@@ -269,7 +269,7 @@ class PlayedDesk(LocalDesk):
         stance: Stance = Stance.GATE,
         strict: int = 0,
     ) -> str:
-        """Let a hook send an event; return its request id.  `limit`: its own time, as ours.
+        """Let a hook send an event; return its request id. `limit`: its own time, as ours.
 
         `strict`: how many people it wants to sign its reply; 0 for a hook that prints any.
         """

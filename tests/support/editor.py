@@ -17,7 +17,7 @@ SECONDS = 60.0
 class Editor:
     """Starts an agent, or the proxy before one; ended with the `with` block.
 
-    `heard` are the agent's lines as they came, `said` the editor's own.  Requests of the agent wait
+    `heard` are the agent's lines as they came, `said` the editor's own. Requests of the agent wait
     in a queue until `answer` or the `policy`, which is asked in the reader's thread, answers them.
     """
 

@@ -1,7 +1,7 @@
 """A hook forwarder of the tests' own that speaks the harness bridge's lines; see docs/reference/ndjson.md.
 
 As a program it is what an agent would start: `python -I -S forwarder.py SOCKET`, the hook's input
-on standard input, the action carried out as the table of exit codes has it.  It shares no code
+on standard input, the action carried out as the table of exit codes has it. It shares no code
 with the bridge, and nothing with any other forwarder.
 """
 

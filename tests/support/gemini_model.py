@@ -1,7 +1,7 @@
 """The Gemini API on loopback, as much of it as Gemini CLI uses, answering from a script.
 
 `POST /v1beta/models/MODEL:streamGenerateContent` brings one reply as server-sent events,
-`:generateContent` the same whole, `:countTokens` a number.  The main conversation is known by
+`:generateContent` the same whole, `:countTokens` a number. The main conversation is known by
 the tools it offers.
 """
 

@@ -1,8 +1,8 @@
 """`claude` on the PATH of a judge: the real program, in a folder that has our hooks.
 
 agentack makes a folder of its own, with no settings of its user's, and gives the prompt behind
-`--tools`, whose value Claude Code 2.1.332 takes it for.  So this trusts the folder, installs our hooks
-for it, and ends the options before the prompt.  `JUDGED` has a line each: the program, crabhook, the
+`--tools`, whose value Claude Code 2.1.332 takes it for. So this trusts the folder, installs our hooks
+for it, and ends the options before the prompt. `JUDGED` has a line each: the program, crabhook, the
 server, the stance.
 """
 

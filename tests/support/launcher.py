@@ -1,9 +1,9 @@
 """The first process of an isolated run: the scripted model in a thread, the agent as a child.
 
-Run as `python -m tests.support.launcher PLAN` under `isolation.isolated`.  The plan is a JSON file:
-command, folder, environment, script, record, seconds.  When this process ends, by itself or by
-any signal, nothing of the run is left.  A plan may also name the `api` its agent speaks to its
-model, a key of APIS; Claude Code's is the one that is meant otherwise.  Its
+Run as `python -m tests.support.launcher PLAN` under `isolation.isolated`. The plan is a JSON file:
+command, folder, environment, script, record, seconds. When this process ends, by itself or by
+any signal, nothing of the run is left. A plan may also name the `api` its agent speaks to its
+model, a key of APIS; Claude Code's is the one that is meant otherwise. Its
 `doors` are ports of the loopback, each with the socket that leads to the same port outside.
 """
 

@@ -27,7 +27,7 @@ SEED = "CRABHOOK_SEED"
 class Trial:
     """The server and its hooks; nothing of them is left when the block ends.
 
-    The seed is printed, and the environment's CRABHOOK_SEED sets it.  Where processes stand when a
+    The seed is printed, and the environment's CRABHOOK_SEED sets it. Where processes stand when a
     kill comes is the machine's to say, so a seed makes a failure likely again and not certain.
     """
 
@@ -53,7 +53,7 @@ class Trial:
     def one_life(self, wave: int, *, wounded: int = 0, met: int = 0) -> None:
         """A server's life: a wave of hooks, decisions, and at some moment it is killed.
 
-        Meanwhile so many hooks are killed too, here and there.  The kill waits until as many
+        Meanwhile so many hooks are killed too, here and there. The kill waits until as many
         requests as it is to have `met` are undecided, or until the operator's time is over.
         """
         operator, asked = self.operator(), self.server.said(ASKED)

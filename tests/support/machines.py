@@ -28,7 +28,7 @@ _HELD = "echo apart && exec cat"
 class Machines:
     """As many machines as are named, for as long as the block lasts; each knows all the names.
 
-    `folder` is for the file of names.  Addresses are 10.78.0.1 and on, in the order of the names.
+    `folder` is for the file of names. Addresses are 10.78.0.1 and on, in the order of the names.
     """
 
     def __init__(self, folder: Path, *names: str) -> None:

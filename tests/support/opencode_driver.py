@@ -1,6 +1,6 @@
 """Doubles of those who use OpenCode otherwise than by its terminal, run beside it in its isolation.
 
-Run as `python opencode_driver.py WAY PROGRAM PROJECT PROMPT`.  The ways: `serve` is a
+Run as `python opencode_driver.py WAY PROGRAM PROJECT PROMPT`. The ways: `serve` is a
 client of `opencode serve`, `serve-answers` one whose person answers each permission with "once",
 `acp` an editor that never answers, and `acp-late` one that answers when the call is over.
 What is printed is one JSON a line: the end of the turn, and what the editor was asked.

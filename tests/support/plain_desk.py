@@ -28,8 +28,8 @@ CRABHOOK = str(Path(sys.executable).with_name("crabhook"))
 class PlainDesk:
     """`crabhook serve --plain` on a Unix socket of its own; ended with the `with` block.
 
-    `folder` is short enough for a socket's path.  `listen` replaces the socket;
-    `environment` is added to the server's.  `program` is what is started.
+    `folder` is short enough for a socket's path. `listen` replaces the socket;
+    `environment` is added to the server's. `program` is what is started.
     """
 
     def __init__(

@@ -5,7 +5,7 @@
     book.answers(1, ALLOW).sees("a hears PreToolUse allow, confirms", "#1 decided ALLOWED: a")
 
 Effects are compared as these short lines; a failure shows the whole exchange
-so far.  `WakeAt` is not a line: the latest is kept in `alarm`.  Nor is it one
+so far. `WakeAt` is not a line: the latest is kept in `alarm`. Nor is it one
 that a call ran as it was allowed, and an allow's echo of what was asked is
 left out; what else an allow sends back is told.
 """

@@ -1,7 +1,7 @@
 """A model API on loopback that answers from a script and records what it was asked.
 
 It speaks as much of the Messages API as Claude Code uses: `POST /v1/messages`, streamed as
-server-sent events or whole.  The n-th request of the main conversation gets the n-th turn of the
+server-sent events or whole. The n-th request of the main conversation gets the n-th turn of the
 script; side requests (titles, summaries, classifiers) are told apart by how few tools they carry.
 """
 

@@ -38,8 +38,8 @@ class Service:
     """A server without a terminal; ended with the `with` block.
 
     `sockets` are handed down as a service manager does; without them it
-    listens on a socket of its own.  `folder` is its home, and short enough
-    for a socket's path.  With `waits` the block begins when it listens.
+    listens on a socket of its own. `folder` is its home, and short enough
+    for a socket's path. With `waits` the block begins when it listens.
     `program` takes the arguments of `crabhook`.
     """
 

@@ -69,7 +69,7 @@ class Sitting:
     """A screen before a real broker; the clock stands still unless told.
 
     It is drawn after every key, as a terminal would, with `columns` and `rows`; `seen` is what was
-    drawn last.  Unless a test says otherwise an answer is held for a short moment, and the selection stays.
+    drawn last. Unless a test says otherwise an answer is held for a short moment, and the selection stays.
     """
 
     makes: type[PlayedDesk] = PlayedDesk

@@ -1,8 +1,8 @@
 """A disk of a megabyte or two that a test can fill: a tmpfs that one family of processes sees.
 
 It is mounted in namespaces of its own, so no privilege is needed and the machine's own mounts stay
-as they are.  `inside` runs a program where the disk is; the test itself reaches it
-through /proc.  Where the system forbids such namespaces there is no small disk, and no test of it:
+as they are. `inside` runs a program where the disk is; the test itself reaches it
+through /proc. Where the system forbids such namespaces there is no small disk, and no test of it:
 SmallDisk then raises, since a test that is skipped would hide that.
 """
 

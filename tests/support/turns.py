@@ -1,4 +1,4 @@
-"""What a scripted model says: blocks make a turn, turns make a script.  Data, kept as JSON."""
+"""What a scripted model says: blocks make a turn, turns make a script. Data, kept as JSON."""
 
 from __future__ import annotations
 

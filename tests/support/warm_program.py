@@ -1,6 +1,6 @@
 """crabhook, imported and waiting: forks a copy for each request of `warm_start`.
 
-Run as `python -EP warm_program.py DESCRIPTOR`.  It ends when the other end of that socket does.
+Run as `python -EP warm_program.py DESCRIPTOR`. It ends when the other end of that socket does.
 """
 
 from __future__ import annotations

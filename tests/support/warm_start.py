@@ -154,7 +154,7 @@ def _command(args: Any) -> Command | None:
 
 
 def _copied(asked: bytes, streams: list[int]) -> int:
-    """Have a copy made; its process id.  It comes to us as an orphan, so we wait for it."""
+    """Have a copy made; its process id. It comes to us as an orphan, so we wait for it."""
     with _lock:
         if not _warm:
             _warm.append(_started())

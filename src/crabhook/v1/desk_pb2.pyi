@@ -4,7 +4,7 @@ isort:skip_file
 What an operator's other terminal said to servers of before.
 
 No server serves it any more: being away is a standing order, which a device of the team gives by
-OperatorService (docs/decisions/0037).  The file stays so that its names mean nothing else.
+OperatorService (docs/decisions/0037). The file stays so that its names mean nothing else.
 """
 
 from google.protobuf import descriptor as _descriptor

@@ -50,7 +50,7 @@ class DeskServiceServicer:
         """SetPresence says that the operator is away, or here again.
 
         Away lets go of every request that waits, and of all that come, with no
-        opinion.  Here ends that.  A request without a passphrase to be away asks
+        opinion. Here ends that. A request without a passphrase to be away asks
         what is in its way, and counts as no attempt.
 
         Errors: INVALID_ARGUMENT (neither here nor away, a time or a passphrase

@@ -4,7 +4,7 @@ isort:skip_file
 What an operator's other terminal said to servers of before.
 
 No server serves it any more: being away is a standing order, which a device of the team gives by
-OperatorService (docs/decisions/0037).  The file stays so that its names mean nothing else.
+OperatorService (docs/decisions/0037). The file stays so that its names mean nothing else.
 """
 
 from collections import abc as _abc
@@ -47,7 +47,7 @@ class DeskServiceStub:
     """SetPresence says that the operator is away, or here again.
 
     Away lets go of every request that waits, and of all that come, with no
-    opinion.  Here ends that.  A request without a passphrase to be away asks
+    opinion. Here ends that. A request without a passphrase to be away asks
     what is in its way, and counts as no attempt.
 
     Errors: INVALID_ARGUMENT (neither here nor away, a time or a passphrase
@@ -67,7 +67,7 @@ class DeskServiceAsyncStub(DeskServiceStub):
     """SetPresence says that the operator is away, or here again.
 
     Away lets go of every request that waits, and of all that come, with no
-    opinion.  Here ends that.  A request without a passphrase to be away asks
+    opinion. Here ends that. A request without a passphrase to be away asks
     what is in its way, and counts as no attempt.
 
     Errors: INVALID_ARGUMENT (neither here nor away, a time or a passphrase
@@ -90,7 +90,7 @@ class DeskServiceServicer(metaclass=_abc_1.ABCMeta):
         """SetPresence says that the operator is away, or here again.
 
         Away lets go of every request that waits, and of all that come, with no
-        opinion.  Here ends that.  A request without a passphrase to be away asks
+        opinion. Here ends that. A request without a passphrase to be away asks
         what is in its way, and counts as no attempt.
 
         Errors: INVALID_ARGUMENT (neither here nor away, a time or a passphrase

@@ -5,7 +5,7 @@ The wire between somebody who was invited and the one who invited them.
 
 It is served by the invitation itself, on a listener of its own that is open
 for minutes (docs/decisions/0032), over TLS whose certificate the invitation
-names.  What is sent is proven with the invitation's secret, which is not sent.
+names. What is sent is proven with the invitation's secret, which is not sent.
 """
 
 from google.protobuf import descriptor as _descriptor

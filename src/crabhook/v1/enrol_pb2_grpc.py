@@ -29,7 +29,7 @@ class EnrolServiceStub:
     """EnrolService lets one device, or one machine, into the team.
 
     Every call may also end with UNAVAILABLE (the connection broke), and a method
-    that is not here with UNIMPLEMENTED.  Messages are short: a request of 64 KiB is the limit.
+    that is not here with UNIMPLEMENTED. Messages are short: a request of 64 KiB is the limit.
     """
 
     def __init__(self, channel):
@@ -54,7 +54,7 @@ class EnrolServiceServicer:
     """EnrolService lets one device, or one machine, into the team.
 
     Every call may also end with UNAVAILABLE (the connection broke), and a method
-    that is not here with UNIMPLEMENTED.  Messages are short: a request of 64 KiB is the limit.
+    that is not here with UNIMPLEMENTED. Messages are short: a request of 64 KiB is the limit.
     """
 
     def BeginJoin(self, request, context):
@@ -105,7 +105,7 @@ class EnrolService:
     """EnrolService lets one device, or one machine, into the team.
 
     Every call may also end with UNAVAILABLE (the connection broke), and a method
-    that is not here with UNIMPLEMENTED.  Messages are short: a request of 64 KiB is the limit.
+    that is not here with UNIMPLEMENTED. Messages are short: a request of 64 KiB is the limit.
     """
 
     @staticmethod

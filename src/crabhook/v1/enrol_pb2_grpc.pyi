@@ -5,7 +5,7 @@ The wire between somebody who was invited and the one who invited them.
 
 It is served by the invitation itself, on a listener of its own that is open
 for minutes (docs/decisions/0032), over TLS whose certificate the invitation
-names.  What is sent is proven with the invitation's secret, which is not sent.
+names. What is sent is proven with the invitation's secret, which is not sent.
 """
 
 from collections import abc as _abc
@@ -35,7 +35,7 @@ class EnrolServiceStub:
     """EnrolService lets one device, or one machine, into the team.
 
     Every call may also end with UNAVAILABLE (the connection broke), and a method
-    that is not here with UNIMPLEMENTED.  Messages are short: a request of 64 KiB is the limit.
+    that is not here with UNIMPLEMENTED. Messages are short: a request of 64 KiB is the limit.
     """
 
     @_typing.overload
@@ -63,7 +63,7 @@ class EnrolServiceAsyncStub(EnrolServiceStub):
     """EnrolService lets one device, or one machine, into the team.
 
     Every call may also end with UNAVAILABLE (the connection broke), and a method
-    that is not here with UNIMPLEMENTED.  Messages are short: a request of 64 KiB is the limit.
+    that is not here with UNIMPLEMENTED. Messages are short: a request of 64 KiB is the limit.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
@@ -87,7 +87,7 @@ class EnrolServiceServicer(metaclass=_abc_1.ABCMeta):
     """EnrolService lets one device, or one machine, into the team.
 
     Every call may also end with UNAVAILABLE (the connection broke), and a method
-    that is not here with UNIMPLEMENTED.  Messages are short: a request of 64 KiB is the limit.
+    that is not here with UNIMPLEMENTED. Messages are short: a request of 64 KiB is the limit.
     """
 
     @_abc_1.abstractmethod

@@ -4,14 +4,14 @@ isort:skip_file
 The wire between a desk and the server, wherever the desk is.
 
 It is served by a gRPC server of its own, on addresses of its own, to clients that show a
-certificate of a device in the team.  On the agents' ports every call of it is UNIMPLEMENTED: who
+certificate of a device in the team. On the agents' ports every call of it is UNIMPLEMENTED: who
 may ask cannot answer (docs/decisions/0003, 0033).
 
-The messages are the values of crabhook's desk.  Three things hold for all of them:
+The messages are the values of crabhook's desk. Three things hold for all of them:
 
 Text that a person or an agent wrote is `bytes`: UTF-8, and where an agent wrote half of a
 surrogate pair, that half by itself in the same way (WTF-8), since JSON can say it and no text may
-be lost.  It is never safe to be printed as it stands.
+be lost. It is never safe to be printed as it stands.
 
 Fields that end in `_json` are one JSON value each, as text.
 
@@ -476,7 +476,7 @@ class WatchEvent(_message.Message):
     DESKS_FIELD_NUMBER: _builtins.int
     HOUSE_FIELD_NUMBER: _builtins.int
     seq: _builtins.int
-    """Its place in the row of all news.  Later news have higher numbers, and not always the next one.
+    """Its place in the row of all news. Later news have higher numbers, and not always the next one.
     0 is no place: a desk goes on from the last other number.
     """
     @_builtins.property
@@ -601,7 +601,7 @@ class Hello(_message.Message):
     challenge: _builtins.bytes
     """What a SignedPresence is made over; other after each start of the server."""
     part: _builtins.str
-    """What part the server has among those that share its record: alone, leader, standby.  A standby
+    """What part the server has among those that share its record: alone, leader, standby. A standby
     shows what there is, and refuses every command with FAILED_PRECONDITION.
     """
     leader: _builtins.str
@@ -1601,7 +1601,7 @@ Global___Leg: _TypeAlias = Leg  # noqa: Y015
 @_typing.final
 class SignedOnly(_message.Message):
     """SignedOnly is what a statement names of a request whose hook prints signed
-    replies alone (permission.proto, DecisionSignature).  A desk draws the call from
+    replies alone (permission.proto, DecisionSignature). A desk draws the call from
     the payload, and signs for nothing else.
     """
 
@@ -2813,7 +2813,7 @@ class Signed(_message.Message):
     client_data: _builtins.bytes
     """A passkey's client data."""
     statement: _builtins.bytes
-    """The signed bytes.  The server makes them itself, and says what differs."""
+    """The signed bytes. The server makes them itself, and says what differs."""
     def __init__(
         self,
         *,
@@ -3689,7 +3689,7 @@ class OffersRequest(_message.Message):
     entry: _builtins.int
     """An entry's number in the history; 0 for none."""
     denies: _builtins.bool
-    """Asks for rules that deny such calls.  An older server offers rules that allow them all the same."""
+    """Asks for rules that deny such calls. An older server offers rules that allow them all the same."""
     def __init__(
         self,
         *,
@@ -3793,7 +3793,7 @@ class Offering(_message.Message):
     """Why nothing is offered."""
     file: _builtins.bytes
     """The file that a rule is written to which is taken, as a person would name it: shown, never
-    opened.  Empty where nothing is offered, and of an older server.
+    opened. Empty where nothing is offered, and of an older server.
     """
     @_builtins.property
     def offers(self) -> _containers.RepeatedCompositeFieldContainer[Global___Offer]:

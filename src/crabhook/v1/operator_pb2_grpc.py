@@ -41,11 +41,11 @@ class OperatorServiceStub:
 
     Limits of every call: a request of 33 MiB, a message of 64 MiB to the client.
 
-    A call that does something has an id that the desk makes.  The same call again, as after a lost
+    A call that does something has an id that the desk makes. The same call again, as after a lost
     connection, has the outcome that it had, and nothing is done twice; another call with the same id
     is refused.
 
-    A device may have a second key, which lies open; the server lets it look, deny, hold and stop.  It
+    A device may have a second key, which lies open; the server lets it look, deny, hold and stop. It
     may do what else its person may where the call comes with the metadata "crabhook-presence-bin": a
     SignedPresence, made by an SSH key of that person's.
     """
@@ -164,19 +164,19 @@ class OperatorServiceServicer:
 
     Limits of every call: a request of 33 MiB, a message of 64 MiB to the client.
 
-    A call that does something has an id that the desk makes.  The same call again, as after a lost
+    A call that does something has an id that the desk makes. The same call again, as after a lost
     connection, has the outcome that it had, and nothing is done twice; another call with the same id
     is refused.
 
-    A device may have a second key, which lies open; the server lets it look, deny, hold and stop.  It
+    A device may have a second key, which lies open; the server lets it look, deny, hold and stop. It
     may do what else its person may where the call comes with the metadata "crabhook-presence-bin": a
     SignedPresence, made by an SSH key of that person's.
     """
 
     def Watch(self, request, context):
-        """Watch tells a Hello, then what changed since the place that the desk names.  Where it names
+        """Watch tells a Hello, then what changed since the place that the desk names. Where it names
         none, or the place cannot be found (then a Gap comes first), all there is: a State, cards, lines
-        of the feed, sessions, SnapshotEnd.  Then it tells whatever changes, until one of them ends it.
+        of the feed, sessions, SnapshotEnd. Then it tells whatever changes, until one of them ends it.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -200,7 +200,7 @@ class OperatorServiceServicer:
 
     def Remember(self, request, context):
         """Remember is "always allow" and "always deny": it writes a rule that was offered for a card, and
-        decides the card.  A rule that denies goes with a denial alone.
+        decides the card. A rule that denies goes with a denial alone.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -422,11 +422,11 @@ class OperatorService:
 
     Limits of every call: a request of 33 MiB, a message of 64 MiB to the client.
 
-    A call that does something has an id that the desk makes.  The same call again, as after a lost
+    A call that does something has an id that the desk makes. The same call again, as after a lost
     connection, has the outcome that it had, and nothing is done twice; another call with the same id
     is refused.
 
-    A device may have a second key, which lies open; the server lets it look, deny, hold and stop.  It
+    A device may have a second key, which lies open; the server lets it look, deny, hold and stop. It
     may do what else its person may where the call comes with the metadata "crabhook-presence-bin": a
     SignedPresence, made by an SSH key of that person's.
     """

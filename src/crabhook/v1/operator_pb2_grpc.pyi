@@ -4,14 +4,14 @@ isort:skip_file
 The wire between a desk and the server, wherever the desk is.
 
 It is served by a gRPC server of its own, on addresses of its own, to clients that show a
-certificate of a device in the team.  On the agents' ports every call of it is UNIMPLEMENTED: who
+certificate of a device in the team. On the agents' ports every call of it is UNIMPLEMENTED: who
 may ask cannot answer (docs/decisions/0003, 0033).
 
-The messages are the values of crabhook's desk.  Three things hold for all of them:
+The messages are the values of crabhook's desk. Three things hold for all of them:
 
 Text that a person or an agent wrote is `bytes`: UTF-8, and where an agent wrote half of a
 surrogate pair, that half by itself in the same way (WTF-8), since JSON can say it and no text may
-be lost.  It is never safe to be printed as it stands.
+be lost. It is never safe to be printed as it stands.
 
 Fields that end in `_json` are one JSON value each, as text.
 
@@ -58,11 +58,11 @@ class OperatorServiceStub:
 
     Limits of every call: a request of 33 MiB, a message of 64 MiB to the client.
 
-    A call that does something has an id that the desk makes.  The same call again, as after a lost
+    A call that does something has an id that the desk makes. The same call again, as after a lost
     connection, has the outcome that it had, and nothing is done twice; another call with the same id
     is refused.
 
-    A device may have a second key, which lies open; the server lets it look, deny, hold and stop.  It
+    A device may have a second key, which lies open; the server lets it look, deny, hold and stop. It
     may do what else its person may where the call comes with the metadata "crabhook-presence-bin": a
     SignedPresence, made by an SSH key of that person's.
     """
@@ -72,9 +72,9 @@ class OperatorServiceStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> OperatorServiceAsyncStub: ...
     Watch: _grpc.UnaryStreamMultiCallable[_operator_pb2.WatchRequest, _operator_pb2.WatchEvent]
-    """Watch tells a Hello, then what changed since the place that the desk names.  Where it names
+    """Watch tells a Hello, then what changed since the place that the desk names. Where it names
     none, or the place cannot be found (then a Gap comes first), all there is: a State, cards, lines
-    of the feed, sessions, SnapshotEnd.  Then it tells whatever changes, until one of them ends it.
+    of the feed, sessions, SnapshotEnd. Then it tells whatever changes, until one of them ends it.
     """
     GetCard: _grpc.UnaryStreamMultiCallable[_operator_pb2.GetCardRequest, _operator_pb2.CardPart]
     """GetCard tells one card whole, with inputs that Watch left out.
@@ -85,7 +85,7 @@ class OperatorServiceStub:
     """Decide decides a card."""
     Remember: _grpc.UnaryUnaryMultiCallable[_operator_pb2.RememberRequest, _operator_pb2.RememberResponse]
     """Remember is "always allow" and "always deny": it writes a rule that was offered for a card, and
-    decides the card.  A rule that denies goes with a denial alone.
+    decides the card. A rule that denies goes with a denial alone.
     """
     Claim: _grpc.UnaryUnaryMultiCallable[_operator_pb2.ClaimRequest, _operator_pb2.ClaimResponse]
     """Claim says that the operator looks at a card, for a minute or until it is said again; or that
@@ -135,20 +135,20 @@ class OperatorServiceAsyncStub(OperatorServiceStub):
 
     Limits of every call: a request of 33 MiB, a message of 64 MiB to the client.
 
-    A call that does something has an id that the desk makes.  The same call again, as after a lost
+    A call that does something has an id that the desk makes. The same call again, as after a lost
     connection, has the outcome that it had, and nothing is done twice; another call with the same id
     is refused.
 
-    A device may have a second key, which lies open; the server lets it look, deny, hold and stop.  It
+    A device may have a second key, which lies open; the server lets it look, deny, hold and stop. It
     may do what else its person may where the call comes with the metadata "crabhook-presence-bin": a
     SignedPresence, made by an SSH key of that person's.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     Watch: _aio.UnaryStreamMultiCallable[_operator_pb2.WatchRequest, _operator_pb2.WatchEvent]  # type: ignore[assignment]
-    """Watch tells a Hello, then what changed since the place that the desk names.  Where it names
+    """Watch tells a Hello, then what changed since the place that the desk names. Where it names
     none, or the place cannot be found (then a Gap comes first), all there is: a State, cards, lines
-    of the feed, sessions, SnapshotEnd.  Then it tells whatever changes, until one of them ends it.
+    of the feed, sessions, SnapshotEnd. Then it tells whatever changes, until one of them ends it.
     """
     GetCard: _aio.UnaryStreamMultiCallable[_operator_pb2.GetCardRequest, _operator_pb2.CardPart]  # type: ignore[assignment]
     """GetCard tells one card whole, with inputs that Watch left out.
@@ -159,7 +159,7 @@ class OperatorServiceAsyncStub(OperatorServiceStub):
     """Decide decides a card."""
     Remember: _aio.UnaryUnaryMultiCallable[_operator_pb2.RememberRequest, _operator_pb2.RememberResponse]  # type: ignore[assignment]
     """Remember is "always allow" and "always deny": it writes a rule that was offered for a card, and
-    decides the card.  A rule that denies goes with a denial alone.
+    decides the card. A rule that denies goes with a denial alone.
     """
     Claim: _aio.UnaryUnaryMultiCallable[_operator_pb2.ClaimRequest, _operator_pb2.ClaimResponse]  # type: ignore[assignment]
     """Claim says that the operator looks at a card, for a minute or until it is said again; or that
@@ -208,11 +208,11 @@ class OperatorServiceServicer(metaclass=_abc_1.ABCMeta):
 
     Limits of every call: a request of 33 MiB, a message of 64 MiB to the client.
 
-    A call that does something has an id that the desk makes.  The same call again, as after a lost
+    A call that does something has an id that the desk makes. The same call again, as after a lost
     connection, has the outcome that it had, and nothing is done twice; another call with the same id
     is refused.
 
-    A device may have a second key, which lies open; the server lets it look, deny, hold and stop.  It
+    A device may have a second key, which lies open; the server lets it look, deny, hold and stop. It
     may do what else its person may where the call comes with the metadata "crabhook-presence-bin": a
     SignedPresence, made by an SSH key of that person's.
     """
@@ -223,9 +223,9 @@ class OperatorServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _operator_pb2.WatchRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_operator_pb2.WatchEvent], _abc.AsyncIterator[_operator_pb2.WatchEvent]]:
-        """Watch tells a Hello, then what changed since the place that the desk names.  Where it names
+        """Watch tells a Hello, then what changed since the place that the desk names. Where it names
         none, or the place cannot be found (then a Gap comes first), all there is: a State, cards, lines
-        of the feed, sessions, SnapshotEnd.  Then it tells whatever changes, until one of them ends it.
+        of the feed, sessions, SnapshotEnd. Then it tells whatever changes, until one of them ends it.
         """
 
     @_abc_1.abstractmethod
@@ -254,7 +254,7 @@ class OperatorServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_operator_pb2.RememberResponse, _abc.Awaitable[_operator_pb2.RememberResponse]]:
         """Remember is "always allow" and "always deny": it writes a rule that was offered for a card, and
-        decides the card.  A rule that denies goes with a denial alone.
+        decides the card. A rule that denies goes with a denial alone.
         """
 
     @_abc_1.abstractmethod

@@ -3,7 +3,7 @@
 isort:skip_file
 The wire between a hook and the operator's server.
 
-One call, one question, one answer; and a receipt for it.  Nothing on this
+One call, one question, one answer; and a receipt for it. Nothing on this
 port can list, decide or change a decision: whoever may ask cannot answer
 (docs/decisions/0003).
 """
@@ -33,31 +33,31 @@ class _AnswerFormEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_AnswerForm
     ANSWER_FORM_UNSPECIFIED: _AnswerForm.ValueType  # 0
     """Every form: an input that goes back is there three times."""
     ANSWER_FORM_REPLY: _AnswerForm.ValueType  # 1
-    """`reply` alone, as a hook prints it.  Its JSON is ASCII: at most three times
+    """`reply` alone, as a hook prints it. Its JSON is ASCII: at most three times
     as long as the payload was, and as long where that was ASCII.
     """
     ANSWER_FORM_FIELDS: _AnswerForm.ValueType  # 2
     """The fields, with `other_output_json` for what has no field of its own, and
-    of `reply` what is not in them: exit_code and stderr.  Their JSON is UTF-8:
-    about as long as the payload was.  `reply.stdout` and
+    of `reply` what is not in them: exit_code and stderr. Their JSON is UTF-8:
+    about as long as the payload was. `reply.stdout` and
     `hook_specific_output_json` stay empty.
     """
 
 class AnswerForm(_AnswerForm, metaclass=_AnswerFormEnumTypeWrapper):
-    """AnswerForm says which fields of a PermissionResponse carry the decision.  A
+    """AnswerForm says which fields of a PermissionResponse carry the decision. A
     server that does not know the form, as an older one, sends every form.
     """
 
 ANSWER_FORM_UNSPECIFIED: AnswerForm.ValueType  # 0
 """Every form: an input that goes back is there three times."""
 ANSWER_FORM_REPLY: AnswerForm.ValueType  # 1
-"""`reply` alone, as a hook prints it.  Its JSON is ASCII: at most three times
+"""`reply` alone, as a hook prints it. Its JSON is ASCII: at most three times
 as long as the payload was, and as long where that was ASCII.
 """
 ANSWER_FORM_FIELDS: AnswerForm.ValueType  # 2
 """The fields, with `other_output_json` for what has no field of its own, and
-of `reply` what is not in them: exit_code and stderr.  Their JSON is UTF-8:
-about as long as the payload was.  `reply.stdout` and
+of `reply` what is not in them: exit_code and stderr. Their JSON is UTF-8:
+about as long as the payload was. `reply.stdout` and
 `hook_specific_output_json` stay empty.
 """
 Global___AnswerForm: _TypeAlias = AnswerForm  # noqa: Y015
@@ -150,7 +150,7 @@ class PermissionRequest(_message.Message):
     STRICT_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     """Made by the client, unique to this invocation: the ticket with which a
-    client that lost its connection finds its request again.  1 to 64
+    client that lost its connection finds its request again. 1 to 64
     characters of [0-9A-Za-z_-].
     """
     secret: _builtins.str
@@ -291,11 +291,11 @@ Global___ClientFacts: _TypeAlias = ClientFacts  # noqa: Y015
 class PermissionResponse(_message.Message):
     """PermissionResponse is the operator's decision: first as fields, for
     programs that want to look inside, then as the reply a hook repeats without
-    looking.  Both are written from one decision and always agree.  A request's
+    looking. Both are written from one decision and always agree. A request's
     answer_form asks for one of them.
 
     No opinion has no field but `reply`, which is empty then: the agent goes on as
-    if nobody had been asked.  It is never an allow.
+    if nobody had been asked. It is never an allow.
 
     Absent differs from false and from empty: an agent reads `"continue": true`
     and no `continue` alike, but an empty decision is an opinion and no
@@ -339,7 +339,7 @@ class PermissionResponse(_message.Message):
     """The tool's whole input with the operator's changes, as JSON, wherever the
     event carries it: hookSpecificOutput.updatedInput, or with an answer to a
     PermissionRequest hookSpecificOutput.decision.updatedInput, or with Gemini CLI
-    hookSpecificOutput.tool_input.  Absent: the agent's own input stays.
+    hookSpecificOutput.tool_input. Absent: the agent's own input stays.
     """
     additional_context: _builtins.str
     """hookSpecificOutput.additionalContext, shown to the model."""
@@ -369,7 +369,7 @@ class PermissionResponse(_message.Message):
     """
     team_file: _builtins.bytes
     """For a strict hook whose team file is another than the server's: the server's
-    team file, whole.  The hook takes it if the team's authority signed it and
+    team file, whole. The hook takes it if the team's authority signed it and
     it is newer.
     """
     @_builtins.property
@@ -382,7 +382,7 @@ class PermissionResponse(_message.Message):
 
     @_builtins.property
     def signatures(self) -> _containers.RepeatedCompositeFieldContainer[Global___DecisionSignature]:
-        """For a strict hook: the signatures of the people who decided.  A response
+        """For a strict hook: the signatures of the people who decided. A response
         that nobody signed, as a rule's, has none.
         """
 
@@ -483,7 +483,7 @@ Global___PermissionResponse: _TypeAlias = PermissionResponse  # noqa: Y015
 
 @_typing.final
 class DecisionSignature(_message.Message):
-    """DecisionSignature is a person's signature of the reply in a response.  The statement is fields one
+    """DecisionSignature is a person's signature of the reply in a response. The statement is fields one
     after the other, each behind its length in 4 bytes (docs/decisions/0059):
     "crabhook-decision-v1", team_id, request_id, SHA-256("crabhook-ticket\\0" and the secret), platform,
     stance (1 byte), SHA-256 of the payload; SHA-256 of reply.stdout, SHA-256 of reply.stderr,
@@ -518,7 +518,7 @@ class DecisionSignature(_message.Message):
     """The number of the card on which it was decided."""
     terms: _builtins.bytes
     """Who has to sign what is no denial of this card, as the signer saw it: empty for a single person,
-    and else one field for each rule that names people.  All of them have to hold.  In each field
+    and else one field for each rule that names people. All of them have to hold. In each field
     there are again fields: how many different people (2 bytes); whether the owner of the machine
     does not count (1), and whether a passkey or an SSH key has to sign (2), added up (1 byte); the
     names and the groups with an "@", a field each; and the steps of the ladder, each with two

@@ -3,7 +3,7 @@
 isort:skip_file
 The wire between a hook and the operator's server.
 
-One call, one question, one answer; and a receipt for it.  Nothing on this
+One call, one question, one answer; and a receipt for it. Nothing on this
 port can list, decide or change a decision: whoever may ask cannot answer
 (docs/decisions/0003).
 """
@@ -44,20 +44,20 @@ class PermissionServiceStub:
 
     The server sends its initial metadata as soon as it has accepted the
     request: that is how a client tells "never reached" from "accepted, then
-    lost".  Asking again under the same request id and secret takes the same
+    lost". Asking again under the same request id and secret takes the same
     place in the queue, or receives the answer already given.
 
-    Limits: a request of 33 MiB, so a payload of 32 MiB.  A response of 100 MiB.
-    How long a response gets, each AnswerForm says.  An event that has an allow
+    Limits: a request of 33 MiB, so a payload of 32 MiB. A response of 100 MiB.
+    How long a response gets, each AnswerForm says. An event that has an allow
     send the input back sends one of 16 MiB at most (as JSON in ASCII), unless
-    the operator changed it.  Many gRPC libraries take 4 MiB by default: set another limit.
+    the operator changed it. Many gRPC libraries take 4 MiB by default: set another limit.
 
     Errors, of which none is an allow:
     INVALID_ARGUMENT: an id, a secret or a platform that cannot be taken.
     UNAUTHENTICATED: no token, or a wrong one.
     PERMISSION_DENIED: the id belongs to another secret.
     RESOURCE_EXHAUSTED: too many requests wait here, or the request is longer
-    than 33 MiB.  A client's own library also uses it, where the response is
+    than 33 MiB. A client's own library also uses it, where the response is
     longer than the client takes.
     OUT_OF_RANGE: the response would be longer than 100 MiB.
     FAILED_PRECONDITION: what is decided could not be recorded.
@@ -66,20 +66,20 @@ class PermissionServiceStub:
     ALREADY_EXISTS: the agent tells that the call was answered there.
     ABORTED: the same request came back on another connection.
     UNAVAILABLE: this server stands by for another, or makes room for its next
-    one.  A connection that breaks looks the same.
+    one. A connection that breaks looks the same.
     UNIMPLEMENTED: this server has no such method.
     """
     ConfirmReply: _grpc.UnaryUnaryMultiCallable[_permission_pb2.ConfirmReplyRequest, _permission_pb2.ConfirmReplyResponse]
     """ConfirmReply says that the hook has printed the reply to its request, so
-    that the operator is shown "delivered" when it is true and not before.  It
-    is asked for by PermissionResponse.confirm, and changes nothing else.  A
+    that the operator is shown "delivered" when it is true and not before. It
+    is asked for by PermissionResponse.confirm, and changes nothing else. A
     reply that nobody confirms within 5 seconds is shown as NOT DELIVERED.
 
     Limits: those of RequestPermission; both messages are short.
 
     Errors:
     UNAUTHENTICATED: no token, or a wrong one.
-    PERMISSION_DENIED: no reply waits for this receipt.  It came too late, or
+    PERMISSION_DENIED: no reply waits for this receipt. It came too late, or
     twice, or with another secret.
     UNAVAILABLE: the connection broke.
     UNIMPLEMENTED: this server has no such method.
@@ -96,20 +96,20 @@ class PermissionServiceAsyncStub(PermissionServiceStub):
 
     The server sends its initial metadata as soon as it has accepted the
     request: that is how a client tells "never reached" from "accepted, then
-    lost".  Asking again under the same request id and secret takes the same
+    lost". Asking again under the same request id and secret takes the same
     place in the queue, or receives the answer already given.
 
-    Limits: a request of 33 MiB, so a payload of 32 MiB.  A response of 100 MiB.
-    How long a response gets, each AnswerForm says.  An event that has an allow
+    Limits: a request of 33 MiB, so a payload of 32 MiB. A response of 100 MiB.
+    How long a response gets, each AnswerForm says. An event that has an allow
     send the input back sends one of 16 MiB at most (as JSON in ASCII), unless
-    the operator changed it.  Many gRPC libraries take 4 MiB by default: set another limit.
+    the operator changed it. Many gRPC libraries take 4 MiB by default: set another limit.
 
     Errors, of which none is an allow:
     INVALID_ARGUMENT: an id, a secret or a platform that cannot be taken.
     UNAUTHENTICATED: no token, or a wrong one.
     PERMISSION_DENIED: the id belongs to another secret.
     RESOURCE_EXHAUSTED: too many requests wait here, or the request is longer
-    than 33 MiB.  A client's own library also uses it, where the response is
+    than 33 MiB. A client's own library also uses it, where the response is
     longer than the client takes.
     OUT_OF_RANGE: the response would be longer than 100 MiB.
     FAILED_PRECONDITION: what is decided could not be recorded.
@@ -118,20 +118,20 @@ class PermissionServiceAsyncStub(PermissionServiceStub):
     ALREADY_EXISTS: the agent tells that the call was answered there.
     ABORTED: the same request came back on another connection.
     UNAVAILABLE: this server stands by for another, or makes room for its next
-    one.  A connection that breaks looks the same.
+    one. A connection that breaks looks the same.
     UNIMPLEMENTED: this server has no such method.
     """
     ConfirmReply: _aio.UnaryUnaryMultiCallable[_permission_pb2.ConfirmReplyRequest, _permission_pb2.ConfirmReplyResponse]  # type: ignore[assignment]
     """ConfirmReply says that the hook has printed the reply to its request, so
-    that the operator is shown "delivered" when it is true and not before.  It
-    is asked for by PermissionResponse.confirm, and changes nothing else.  A
+    that the operator is shown "delivered" when it is true and not before. It
+    is asked for by PermissionResponse.confirm, and changes nothing else. A
     reply that nobody confirms within 5 seconds is shown as NOT DELIVERED.
 
     Limits: those of RequestPermission; both messages are short.
 
     Errors:
     UNAUTHENTICATED: no token, or a wrong one.
-    PERMISSION_DENIED: no reply waits for this receipt.  It came too late, or
+    PERMISSION_DENIED: no reply waits for this receipt. It came too late, or
     twice, or with another secret.
     UNAVAILABLE: the connection broke.
     UNIMPLEMENTED: this server has no such method.
@@ -151,20 +151,20 @@ class PermissionServiceServicer(metaclass=_abc_1.ABCMeta):
 
         The server sends its initial metadata as soon as it has accepted the
         request: that is how a client tells "never reached" from "accepted, then
-        lost".  Asking again under the same request id and secret takes the same
+        lost". Asking again under the same request id and secret takes the same
         place in the queue, or receives the answer already given.
 
-        Limits: a request of 33 MiB, so a payload of 32 MiB.  A response of 100 MiB.
-        How long a response gets, each AnswerForm says.  An event that has an allow
+        Limits: a request of 33 MiB, so a payload of 32 MiB. A response of 100 MiB.
+        How long a response gets, each AnswerForm says. An event that has an allow
         send the input back sends one of 16 MiB at most (as JSON in ASCII), unless
-        the operator changed it.  Many gRPC libraries take 4 MiB by default: set another limit.
+        the operator changed it. Many gRPC libraries take 4 MiB by default: set another limit.
 
         Errors, of which none is an allow:
         INVALID_ARGUMENT: an id, a secret or a platform that cannot be taken.
         UNAUTHENTICATED: no token, or a wrong one.
         PERMISSION_DENIED: the id belongs to another secret.
         RESOURCE_EXHAUSTED: too many requests wait here, or the request is longer
-        than 33 MiB.  A client's own library also uses it, where the response is
+        than 33 MiB. A client's own library also uses it, where the response is
         longer than the client takes.
         OUT_OF_RANGE: the response would be longer than 100 MiB.
         FAILED_PRECONDITION: what is decided could not be recorded.
@@ -173,7 +173,7 @@ class PermissionServiceServicer(metaclass=_abc_1.ABCMeta):
         ALREADY_EXISTS: the agent tells that the call was answered there.
         ABORTED: the same request came back on another connection.
         UNAVAILABLE: this server stands by for another, or makes room for its next
-        one.  A connection that breaks looks the same.
+        one. A connection that breaks looks the same.
         UNIMPLEMENTED: this server has no such method.
         """
 
@@ -184,15 +184,15 @@ class PermissionServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_permission_pb2.ConfirmReplyResponse, _abc.Awaitable[_permission_pb2.ConfirmReplyResponse]]:
         """ConfirmReply says that the hook has printed the reply to its request, so
-        that the operator is shown "delivered" when it is true and not before.  It
-        is asked for by PermissionResponse.confirm, and changes nothing else.  A
+        that the operator is shown "delivered" when it is true and not before. It
+        is asked for by PermissionResponse.confirm, and changes nothing else. A
         reply that nobody confirms within 5 seconds is shown as NOT DELIVERED.
 
         Limits: those of RequestPermission; both messages are short.
 
         Errors:
         UNAUTHENTICATED: no token, or a wrong one.
-        PERMISSION_DENIED: no reply waits for this receipt.  It came too late, or
+        PERMISSION_DENIED: no reply waits for this receipt. It came too late, or
         twice, or with another secret.
         UNAVAILABLE: the connection broke.
         UNIMPLEMENTED: this server has no such method.

@@ -1,6 +1,6 @@
 """`make running MINUTES=1 SEED=1`: make lines, run those that rules allow, and fail on what they must not.
 
-The same seed makes the same lines.  Each hole is told when it is found, and put into `--holes FILE`.
+The same seed makes the same lines. Each hole is told when it is found, and put into `--holes FILE`.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
 """The first process of the cage: started by `cage.py` in namespaces of its own, as a script.
 
 It makes four small roots in memory, and runs each line that it is told in a shell below one of them, as a
-user of no rights, with an environment of its own and a bounded time.  A line writes into the project, the
-home folder and `/tmp` alone.  A recorder writes down its name, the path it was run by, what in its
+user of no rights, with an environment of its own and a bounded time. A line writes into the project, the
+home folder and `/tmp` alone. A recorder writes down its name, the path it was run by, what in its
 environment is not its own, and its arguments.
 
-- `narrow` holds nothing but recorders, which pass on what they are given as a pipe would.  What runs
+- `narrow` holds nothing but recorders, which pass on what they are given as a pipe would. What runs
   other programs (`timeout`, `xargs`, `bash`) is written down and does run them.
 - `open` is for rules that allow all but some programs: only those are recorders, and what can run
-  them is real: shells, `env`, `xargs`, `find`, `sed` and so on.  `git` is such a root with a repository,
+  them is real: shells, `env`, `xargs`, `find`, `sed` and so on. `git` is such a root with a repository,
   `code` one with interpreters, and with files of theirs that start nothing.
 """
 

@@ -57,7 +57,7 @@ def reads(shell: str, line: str) -> bool:
 class RuleFile:
     """Rules to judge by, and which programs they speak of.
 
-    `allows` are `Bash(…)` specifiers; none of them stands for all.  `denies` are denied, or asked
+    `allows` are `Bash(…)` specifiers; none of them stands for all. `denies` are denied, or asked
     about where `asks` is set.
     """
 

@@ -1,6 +1,6 @@
 """The desks' port against any device of the team: any row of calls is answered or refused in words.
 
-Who may only look changes nothing.  A card is decided by who may, and only by a request that shows
+Who may only look changes nothing. A card is decided by who may, and only by a request that shows
 what the card is; the other desks see that, and nothing that was not decided.
 """
 

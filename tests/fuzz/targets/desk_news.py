@@ -1,6 +1,6 @@
 """A desk elsewhere against any server: what it is told is shown safely, or ends the watch in words.
 
-It gives no command by itself.  A decision says what was decided of what was shown, and whatever is
+It gives no command by itself. A decision says what was decided of what was shown, and whatever is
 submitted comes to an outcome.
 """
 

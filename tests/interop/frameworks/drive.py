@@ -1,7 +1,7 @@
 """Runs one agent framework with a scripted model, by the page's own lines or pausing; prints JSON.
 
 Arguments: the framework, the base URL of the provider, and the lines of the page on standard input;
-none for a run that pauses.  The model calls `refund` with 1, then with 2, and then is done.  Printed
+none for a run that pauses. The model calls `refund` with 1, then with 2, and then is done. Printed
 are the amounts that ran and what the model read of each call.
 """
 

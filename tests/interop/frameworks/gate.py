@@ -1,6 +1,6 @@
 """Holds the provider to what the package's own gate and client expect; prints the laws it kept.
 
-Argument: the base URL.  The provider's rules allow tools that begin with `allowed`, deny those that
+Argument: the base URL. The provider's rules allow tools that begin with `allowed`, deny those that
 begin with `denied`, and nobody decides about any other.
 """
 

@@ -1,7 +1,7 @@
 """The hooks' machine: many hooks in one process, which say all they saw; run as `python -m …crowd`.
 
 Each line of standard input is a hook, or the question where those that wait are; each line of
-standard output is how one ended (see `history.HookEnd`), or the answer.  Most are the installed
+standard output is how one ended (see `history.HookEnd`), or the answer. Most are the installed
 client's own code in a thread each; a `real` one is the installed program.
 """
 

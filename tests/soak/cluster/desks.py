@@ -1,6 +1,6 @@
 """The desks' machine: people who decide, and watchers, at both servers; run as `python -m …desks`.
 
-The first line of standard input says where the servers are and who sits there.  Each line of
+The first line of standard input says where the servers are and who sits there. Each line of
 standard output is one thing that was done or heard (see `history`); what is done is told before.
 """
 

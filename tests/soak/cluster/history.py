@@ -29,7 +29,7 @@ class HookEnd:
     """How a run of a hook went.
 
     `began` and `ended` are monotonic, as the soak started and heard of it; `at` is the wall clock
-    just before it printed.  `replies` are all that it was given under its ticket: who gave each, and what.
+    just before it printed. `replies` are all that it was given under its ticket: who gave each, and what.
     """
 
     job: Job
@@ -122,8 +122,8 @@ class Histories:
     """All that there is to judge.
 
     `committed` is when each record was, by the clock of the database's machine, which hooks and
-    desks share.  `asked` are the numbers of the jobs whose hooks were started.  `tail` is what a
-    reader of the record saw come, by number and hash.  `leader` is the address of who led when the
+    desks share. `asked` are the numbers of the jobs whose hooks were started. `tail` is what a
+    reader of the record saw come, by number and hash. `leader` is the address of who led when the
     stragglers were looked for.
     """
 

@@ -89,7 +89,7 @@ class ServerHere:
         beside.replace(self._clock)
 
     def start(self) -> None:
-        """Begin a life, unless it runs; nothing is waited for.  From then on it is kept running."""
+        """Begin a life, unless it runs; nothing is waited for. From then on it is kept running."""
         with self._lock:
             self._kept = True
             if not self.runs:
@@ -145,7 +145,7 @@ class ServerHere:
 class Site:
     """All machines, with PostgreSQL running and both servers ready to be started.
 
-    For as long as the block lasts; in namespaces of our own.  What is `kept` stays to be looked at.
+    For as long as the block lasts; in namespaces of our own. What is `kept` stays to be looked at.
     """
 
     def __init__(self) -> None:

@@ -1,7 +1,7 @@
 """An agent that does not exist: all that is known of it lies in this folder.
 
 The tests register it by its one line and lead it through the house, so that
-an agent stays one folder.  It is written as a new agent would be.
+an agent stays one folder. It is written as a new agent would be.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,7 @@
 """Whatever happens, in whatever order: the three promises hold.
 
 The machine plays agents, hooks that die and come back, thieves, a clock and
-an operator.  It knows which call every hook truly asks about, as the broker
+an operator. It knows which call every hook truly asks about, as the broker
 cannot: a PermissionRequest carries no id.
 """
 

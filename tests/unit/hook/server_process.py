@@ -1,7 +1,7 @@
 """An operator's server that can be killed: `python -m ... PATH hold|answer`.
 
 Prints "ready", then a line with the id and the secret of each request it has
-accepted.  With `hold` it answers none of them, with `answer` all of them.
+accepted. With `hold` it answers none of them, with `answer` all of them.
 """
 
 import sys

@@ -40,7 +40,7 @@ ISLAND = {
 DOOR = {"crabhook.__main__"}
 
 # Runs a program as the interpreter would and writes down, at its very end,
-# which modules it has come to.  It has imported nothing itself by then.
+# which modules it has come to. It has imported nothing itself by then.
 WITNESS = """
 import posix, sys
 told, program = int(sys.argv[1]), sys.argv[2]

@@ -18,7 +18,7 @@ UNDRIVEN = {
     ("codex", "SubagentStop"): "a model that is not Codex's own is offered no subagents",
     ("opencode", "question.asked", "ask"): "the client's double answers no questions",
 }
-"""What no session brings about, and why.  Claude Code has a table of its own for rare events."""
+"""What no session brings about, and why. Claude Code has a table of its own for rare events."""
 
 KEPT = read_record()[1]
 CELLS = {

@@ -1,6 +1,6 @@
 """In a team the machine that asks is on every screen; without one nothing is.
 
-A machine is what its own token shows.  What a hook says of itself, or how a folder is called, never
+A machine is what its own token shows. What a hook says of itself, or how a folder is called, never
 looks like it.
 """
 

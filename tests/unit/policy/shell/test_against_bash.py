@@ -1,7 +1,7 @@
 """A real bash as the judge: a line that rules allow runs nothing but what they name.
 
 Each line is made of a frame and of something that runs `sentinel`, or looks
-as if it did.  What the law allows is given to bash with no program in reach;
+as if it did. What the law allows is given to bash with no program in reach;
 whatever it tries to run is written down by its command_not_found_handle.
 """
 

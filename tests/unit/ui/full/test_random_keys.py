@@ -136,7 +136,7 @@ class Judge:
     def does(
         self, name: str, act: Callable[[], object], *, key: bool = False, drawn: bool = True
     ) -> None:
-        """Let something happen; judge what it made of the answers.  A slow terminal draws later."""
+        """Let something happen; judge what it made of the answers. A slow terminal draws later."""
         desk, screen = self.sitting.desk, self.sitting.screen
         self.log.append(f"{desk.now():.3f} {name}")
         before = {card.number: card for card in desk.waiting()}
