@@ -39,8 +39,9 @@ def _says_no_more_than_wished(options: Options, payload: bytes, why: Unanswered)
     named = event_name(payload)
     told = _as_json_has_it(payload)
     assert told is None or named == (told[0] or None) or (named, told[0]) == ("", ""), (named, told)
-    lost = why.kind in ("lost", "late")
-    wish = options.when_lost if lost else options.when_unreachable
+    of_kinds = dict.fromkeys(("lost", "late"), options.when_lost)
+    of_kinds["unsigned"] = options.when_unsigned or options.when_lost
+    wish = of_kinds.get(why.kind, options.when_unreachable)
     calls = {"claude": "PreToolUse", "gemini": "BeforeTool", "codex": "PreToolUse"}
     if wish == "deny" and named == calls.get(options.platform, named):
         assert reply.exit_code == 2 or "deny" in json.dumps(said)
