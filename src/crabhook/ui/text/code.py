@@ -263,18 +263,30 @@ _MARK_STYLES = {LineKind.HEADING: "heading", LineKind.CODE: "string", LineKind.T
 def mark_rows(mark: Mark, sheet: Sheet) -> Rows:
     """Return a line in rows; the flag tells whether a row begins it."""
     if mark.kind is not LineKind.TEXT:
-        style, words = _MARK_STYLES.get(mark.kind, "dim"), mark.kind is LineKind.HEADING
-        yield from plain_rows(mark.text, sheet, style=style, words=words)
+        style, heads = _MARK_STYLES.get(mark.kind, "dim"), mark.kind is LineKind.HEADING
+        yield from plain_rows(mark.text, sheet, style=style, words=heads)
         return
-    head = mark.head[: max(sheet.columns // 2, 1)]  # blanks, digits, our marks: safe as it is
+    head, words = _parts(mark, sheet.columns // 2)
     sheet = sheet.less(len(head))
     style = "dim" if ">" in head else "operator"
-    if len(mark.words) > _LONGEST_LINE:
-        rows = plain_rows(mark.words, sheet, words=True)
+    if len(words) > _LONGEST_LINE:
+        rows = plain_rows(words, sheet, words=True)
     else:
-        spans = list(_inline(sheet.fold(mark.words), sheet.spell))
+        spans = list(_inline(sheet.fold(words), sheet.spell))
         rows = rows_of_a_line(wrap_line(spans, sheet.columns, words=True))
     yield from rows_of_a_line(hung(head, rows, style))
+
+
+def _parts(mark: Mark, room: int) -> tuple[str, str]:
+    """Return what precedes a line's words, and the words; a head that is too wide loses blanks.
+
+    A head is safe as it is: blanks, digits and our marks. One without room stays with the words.
+    """
+    marks = mark.head.lstrip(" ")
+    if len(marks) > room:
+        return "", mark.text.replace("\t", TAB).lstrip(" ")
+    indent = min(len(mark.head), room) - len(marks)
+    return " " * indent + marks, mark.words
 
 
 _SPANS = re.compile(

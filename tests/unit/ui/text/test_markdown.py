@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from crabhook.present.safe import safe
@@ -107,7 +107,16 @@ PIECES = st.lists(
 ).map("".join)
 
 
+@pytest.mark.parametrize("indent", [0, 1, 39, 41, 60])
+@pytest.mark.parametrize("number", ["1.", "123456789)"])
+def test_a_deep_list_keeps_its_numbers_and_gives_up_blanks(indent: int, number: str) -> None:
+    for columns in (2, 3, 20, 80):
+        text = "".join(shown(f"{' ' * indent}{number} b", columns))
+        assert text.replace(" ", "") == f"{number}b"
+
+
 @given(PIECES, st.integers(2, 80))
+@example(text=" 1. ", columns=2)
 def test_rows_are_safe_and_fit_and_no_letter_or_digit_is_lost(text: str, columns: int) -> None:
     lines = list(rows(text, columns))
     for line in lines:
