@@ -5,7 +5,6 @@ as if it did. What the law allows is given to bash with no program in reach;
 whatever it tries to run is written down by its command_not_found_handle.
 """
 
-import random
 import shutil
 import subprocess
 from itertools import product
@@ -13,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.examples import drawn
 from tests.unit.policy.law import allowing, bash, context
 
 pytestmark = pytest.mark.process
@@ -44,7 +44,7 @@ for line in "$@"; do ( eval "$line" ) < /dev/null > /dev/null 2>&1; done
 
 def test_bash_runs_nothing_that_the_rules_do_not_name(tmp_path: Path) -> None:
     frames = list(product(FRAMES, FORMS))
-    lines = [frame.replace("{}", form) for frame, form in random.sample(frames, 300)]
+    lines = [frame.replace("{}", form) for frame, form in drawn(frames, 300)]
     here = context()
     allowed = [
         line for line in lines if (said := LAW.judge(bash(line), here)) and said.verdict == "allow"
