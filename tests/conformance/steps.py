@@ -27,9 +27,13 @@ def see(text: str) -> Step:
     return step
 
 
+AT_REST = "? for shortcuts"
+"""What stands under Claude Code's prompt while it waits for its user."""
+
+
 def at_rest() -> Step:
     """Wait until the agent waits for its user: its turn's last hook has ended by then too."""
-    return see("? for shortcuts")
+    return see(AT_REST)
 
 
 def press(key: str, until: str) -> Step:

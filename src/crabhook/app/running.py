@@ -73,9 +73,9 @@ def note_socket(address: UnixAddress) -> str:
     return f"\nhooks of agents reach it with: --server {address}"
 
 
-def takes_desks(path: Path) -> bool:
-    """Whether desks can attach to the server behind a socket; yes where it does not tell."""
-    listening = read_status(path).get("listening")
+def takes_desks(status: Mapping[str, object]) -> bool:
+    """Whether desks can attach to the server that wrote this; yes where it does not tell."""
+    listening = status.get("listening")
     return not isinstance(listening, list) or any(" for desks" in str(at) for at in listening)
 
 

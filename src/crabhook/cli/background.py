@@ -142,7 +142,7 @@ def _started(
     note = note_socket(address)
     runs = f"crabhook runs (process {server.pid}): {status}"
     no_desk = f"it takes no desks. To have them, end it with {DESKS_AFTER}"
-    desk = "open its desk with: crabhook" if takes_desks(address.path) else no_desk
+    desk = "open its desk with: crabhook" if takes_desks(read_status(address.path)) else no_desk
     return (*f"{runs}{note}".split("\n"), f"log: {log}", desk)
 
 
@@ -182,9 +182,10 @@ def _runs_already(pid: int, path: Path, settings: config.Settings) -> str:
 
     Raises BackgroundError where it does not listen as was asked for.
     """
-    if not takes_desks(path):
+    status = read_status(path)
+    if not takes_desks(status):
         return without_desks(pid)
-    if missing := _not_listened_at(read_status(path).get("listening"), settings):
+    if missing := _not_listened_at(status.get("listening"), settings):
         raise BackgroundError(
             f"crabhook runs already (process {pid}), and does not listen at {missing}: end it with "
             "`crabhook down`, then give this command again"

@@ -22,7 +22,7 @@ from tests.conformance.facts import (
     shown,
     turns,
 )
-from tests.conformance.steps import at_rest, heard, press, see, submit
+from tests.conformance.steps import AT_REST, at_rest, heard, press, see, submit
 from tests.support.turns import Text, bash
 
 if TYPE_CHECKING:
@@ -188,7 +188,7 @@ CHANGES = Drive(
 COUNTS = then(
     submit("/permissions"),
     see(ADDED_RULE),
-    press("Escape", until="? for shortcuts"),
+    press("Escape", until=AT_REST),
     drive=CHANGES,
 )
 CONFIG_CELLS = tuple(

@@ -76,13 +76,14 @@ def _begins_here() -> bool:
         takes_desks,
         without_desks,
     )
+    from crabhook.server.unix_socket import read_status  # likewise
     from crabhook.team.desk_keys import desk_folders  # likewise
     from crabhook.team.folder import Folder  # likewise
 
     path = socket_of(None).path
     if (pid := running_at(path)) is None:
         return Folder(config.team_folder()).exists or not any(desk_folders(config.config_folder()))
-    if not takes_desks(path):
+    if not takes_desks(read_status(path)):
         raise AttachError(without_desks(pid))
     return False
 

@@ -263,8 +263,9 @@ _MARK_STYLES = {LineKind.HEADING: "heading", LineKind.CODE: "string", LineKind.T
 def mark_rows(mark: Mark, sheet: Sheet) -> Rows:
     """Return a line in rows; the flag tells whether a row begins it."""
     if mark.kind is not LineKind.TEXT:
-        style, heads = _MARK_STYLES.get(mark.kind, "dim"), mark.kind is LineKind.HEADING
-        yield from plain_rows(mark.text, sheet, style=style, words=heads)
+        style = _MARK_STYLES.get(mark.kind, "dim")
+        is_heading = mark.kind is LineKind.HEADING
+        yield from plain_rows(mark.text, sheet, style=style, words=is_heading)
         return
     head, words = _parts(mark, sheet.columns // 2)
     sheet = sheet.less(len(head))
